@@ -1,0 +1,192 @@
+"""How a worker is started: in a bubblewrap jail, or as a plain process; the record says which.
+
+The jail has every namespace of its own, a read-only view of the interpreter and its packages, no sight of the project, the home folder or
+the store, a private ``/tmp`` with a size, and a clean environment. What is secret reaches neither the command line nor the environment of
+any process that the jail can see: bwrap itself starts with an empty environment and reads its arguments from a file descriptor.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TMP_BYTES = 256 << 20
+PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVPL_BLAS_DEBUG_CPU_TYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+
+
+class JailError(Exception):
+    """The jail that was asked for can't be had; the message says how to get it."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a worker needs to start: modules to import ahead, the framework of its arrays, the device, limits."""
+
+    imports: tuple[str, ...] = ("numpy",)
+    framework: str = "numpy"
+    device: str = "cpu"
+    memory_mib: int = 4096
+
+
+@dataclass
+class Start:
+    """A started worker process: pipes for frames and for what it prints, and how it is isolated."""
+
+    process: subprocess.Popen[bytes]
+    send: int
+    receive: int
+    printed: int
+    isolation: str
+    init_pid: int | None = None
+    scratch: str | None = None
+    info: int | None = None
+
+
+def bubblewrap() -> str | None:
+    """The path of bwrap, or None."""
+    return shutil.which("bwrap") if sys.platform == "linux" else None
+
+
+def resolve(isolation: str) -> str:
+    """``auto`` to the best jail there is here; raises JailError where a named one can't be had."""
+    if isolation == "bubblewrap" and not bubblewrap():
+        raise JailError("bubblewrap is not installed: `apt-get install bubblewrap` (or dnf, pacman), then run this again.")
+    if isolation == "auto":
+        return "bubblewrap" if bubblewrap() and works() else "process"
+    return isolation
+
+
+@cache
+def works() -> bool:
+    """Whether bwrap may make its namespaces here (some containers and distributions refuse)."""
+    command = [str(bubblewrap()), "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
+    try:
+        return subprocess.run(command, env={}, capture_output=True, timeout=10).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
+def start(plan: Plan, isolation: str) -> Start:
+    """Start a worker process under ``isolation`` (already resolved)."""
+    inward, outward, printed = os.pipe(), os.pipe(), os.pipe()
+    inherited = (inward[0], outward[1])
+    try:
+        if isolation == "bubblewrap":
+            started = _jailed(plan, inherited, printed[1])
+        else:
+            started = _plain(plan, inherited, printed[1])
+    finally:
+        for fd in (*inherited, printed[1]):
+            os.close(fd)
+    started.send, started.receive, started.printed = inward[1], outward[0], printed[0]
+    for fd in (started.send, started.receive, started.printed):
+        os.set_blocking(fd, False)
+    return started
+
+
+def _settings(plan: Plan, wire: tuple[int, int], home: str) -> str:
+    return json.dumps({
+        "wire": list(wire), "path": package_folders(), "imports": list(plan.imports), "framework": plan.framework, "device": plan.device,
+        "home": home, "data_bytes": plan.memory_mib << 20 if plan.device == "cpu" else None,
+    })
+
+
+def _environment(plan: Plan, home: str) -> dict[str, str]:
+    own = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    triton = {"TRITON_CACHE_DIR": f"{home}/triton"} | ({"TRITON_INTERPRET": "1"} if plan.device == "cpu" else {})
+    return {**own, **threads, **triton, "PATH": "/usr/bin:/bin", "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
+
+
+def _plain(plan: Plan, wire: tuple[int, int], printed: int) -> Start:
+    home = tempfile.mkdtemp(prefix="attngrade-worker-")
+    command = [sys.executable, "-I", "-S", "-B", str(HERE / "worker.py"), _settings(plan, wire, home)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, env=_environment(plan, home), cwd=home,
+        pass_fds=wire, start_new_session=True,
+    )
+    return Start(process, -1, -1, -1, "process", init_pid=process.pid, scratch=home)
+
+
+def _jailed(plan: Plan, wire: tuple[int, int], printed: int) -> Start:
+    data = {"/attngrade/worker.py": (HERE / "worker.py").read_bytes(), "/attngrade/wire.py": (HERE / "wire.py").read_bytes(),
+            "/etc/passwd": b"candidate:x:65534:65534::/tmp:/usr/sbin/nologin\n"}
+    held = {target: _held(content) for target, content in data.items()}
+    info_read, info_write = os.pipe()
+    arguments = [*_mounts(plan), "--info-fd", str(info_write)]
+    for target, fd in held.items():
+        arguments += ["--ro-bind-data", str(fd), target]
+    for name, value in _environment(plan, "/tmp").items():
+        arguments += ["--setenv", name, value]
+    arguments += ["--chdir", "/tmp", "--", sys.executable, "-I", "-S", "-B", "/attngrade/worker.py", _settings(plan, wire, "/tmp")]
+    listed = _held(b"".join(argument.encode() + b"\0" for argument in arguments))
+    try:
+        process = subprocess.Popen(
+            [str(bubblewrap()), "--args", str(listed)], stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, env={}, cwd="/",
+            pass_fds=(*wire, *held.values(), info_write, listed), start_new_session=True,
+        )
+    finally:
+        for fd in (*held.values(), listed, info_write):
+            os.close(fd)
+    return Start(process, -1, -1, -1, "bubblewrap", info=info_read)
+
+
+def _held(content: bytes) -> int:
+    fd = os.memfd_create("attngrade")
+    os.write(fd, content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _mounts(plan: Plan) -> list[str]:
+    arguments = ["--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--hostname", "jail", "--cap-drop", "ALL",
+                 "--die-with-parent", "--new-session", "--clearenv"]
+    for folder in visible_folders():
+        arguments += ["--symlink", os.readlink(folder), folder] if os.path.islink(folder) else ["--ro-bind", folder, folder]
+    for file in ("/etc/ld.so.cache", "/etc/alternatives"):
+        arguments += ["--ro-bind-try", file, file]
+    for folder in own_folders():
+        arguments += ["--tmpfs", folder]
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(TMP_BYTES), "--tmpfs", "/dev/shm"]
+    if plan.device == "cuda":
+        for node in sorted(Path("/dev").glob("nvidia*")):
+            arguments += ["--dev-bind-try", str(node), str(node)]
+    return arguments
+
+
+@cache
+def package_folders() -> list[str]:
+    """The folders of installed packages on this interpreter's path (no project, no working folder)."""
+    return [entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages")) and os.path.isdir(entry)]
+
+
+@cache
+def visible_folders() -> list[str]:
+    """What the jail shows, read-only: system libraries, the interpreter, its packages."""
+    system = [folder for folder in ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/sbin") if os.path.lexists(folder)]
+    own = {sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable)), sysconfig.get_path("stdlib"), *package_folders()}
+    extra: list[str] = []
+    for folder in sorted(own):
+        if not any(folder == seen or folder.startswith(seen + "/") for seen in (*system, *extra)):
+            extra.append(folder)
+    return system + extra
+
+
+@cache
+def own_folders() -> list[str]:
+    """Folders of this package that lie inside what the jail shows, to be hidden under an empty one."""
+    import attngrade
+
+    root = Path(attngrade.__file__).resolve().parent
+    homes = {root, *(root.parent / name for name in ("exercises", "solutions", "questions") if root.name == "grader")}
+    shown = visible_folders()
+    return sorted(str(home) for home in homes if home.is_dir() and any(str(home).startswith(folder + "/") for folder in shown))

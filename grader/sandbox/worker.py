@@ -1,0 +1,479 @@
+"""The untrusted side: one file (beside ``wire.py``) that loads a submission, computes, and replies. It knows no check and no answer.
+
+Started as ``python -I -S worker.py SETTINGS`` with SETTINGS a JSON object: ``wire`` (the two file descriptors), ``path`` (entries for
+sys.path), ``imports`` (what to import before the submission arrives), ``home`` (a private folder), ``data_bytes`` (limit or null).
+Whatever this process says is only what a submission computed: the host believes no verdict, time or size from here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import random
+import resource
+import signal
+import sys
+
+SETTINGS = json.loads(sys.argv[1]) if __name__ == "__main__" else {}
+if SETTINGS:
+    sys.path[:] = [*SETTINGS["path"], *(entry for entry in sys.path if entry not in SETTINGS["path"])]
+
+import importlib.abc
+import importlib.util
+import inspect
+import linecache
+import types
+
+import numpy as np
+
+try:
+    import wire  # beside this file, in a jail
+except ImportError:
+    from . import wire  # imported by the tests and by the rehearsal
+
+TEXT_CAP = 4000
+torch = None  # set by `main` where the exercise asks for it
+
+
+class Refused(Exception):
+    """A call that the exercise puts off limits."""
+
+
+class NoGradient(Exception):
+    """A result that carries no graph where a gradient was asked."""
+
+
+# ---------------------------------------------------------------- values in
+
+
+class Argument:
+    """An argument as built for a call, with the buffer that shows afterwards whether it was changed."""
+
+    def __init__(self, array: wire.Array, framework: str, device: str):
+        self.sent = array
+        self.base = self.build(array)
+        self.before = self.base.tobytes()
+        view = self.view(self.base, array)
+        if framework == "torch" and array.kind != "ndarray":
+            self.value = self.as_tensor(view, array, device)
+        else:
+            self.value = view[()] if array.kind == "scalar" else view
+        self.device = device
+
+    @staticmethod
+    def build(array: wire.Array) -> np.ndarray:
+        """A flat buffer: guard, rows (each followed by its gap), guard; poisoned outside the values."""
+        guard, gap, order = (array.extra.get(key) for key in ("guard", "gap", "order"))
+        guard, gap = guard or 0, gap or 0
+        data = array.data.transpose(order) if order else array.data
+        rows = np.ascontiguousarray(data).reshape(-1, data.shape[-1] if data.ndim else 1)
+        base = np.empty(2 * guard + rows.shape[0] * (rows.shape[1] + gap), dtype=array.data.dtype)
+        base[:] = poison(array.dtype)
+        inner = base[guard : base.size - guard].reshape(rows.shape[0], rows.shape[1] + gap)
+        inner[:, : rows.shape[1]] = rows
+        return base
+
+    @staticmethod
+    def view(base: np.ndarray, array: wire.Array) -> np.ndarray:
+        guard, gap, order = (array.extra.get(key) for key in ("guard", "gap", "order"))
+        guard, gap = guard or 0, gap or 0
+        shape = tuple(np.array(array.data.shape, dtype=int)[order]) if order else array.data.shape
+        if not shape:
+            return base[guard : guard + 1].reshape(())
+        inner = base[guard : base.size - guard].reshape(*shape[:-1], shape[-1] + gap)[..., : shape[-1]]
+        return inner.transpose(np.argsort(order)) if order else inner
+
+    def as_tensor(self, view: np.ndarray, array: wire.Array, device: str):
+        if array.dtype == "bfloat16":
+            flat = torch.from_numpy(self.base.view(np.int16)).view(torch.bfloat16)
+        else:
+            flat = torch.from_numpy(self.base)
+        if device != "cpu":
+            flat = flat.to(device)
+        self.flat = flat
+        offset = (view.__array_interface__["data"][0] - self.base.__array_interface__["data"][0]) // self.base.itemsize if view.size else 0
+        return torch.as_strided(flat, view.shape, [s // self.base.itemsize for s in view.strides], offset)
+
+    def changed(self) -> bool:
+        if self.device != "cpu" and hasattr(self, "flat"):
+            now = self.flat.detach().cpu()
+            return (now.view(torch.int16).numpy() if self.sent.dtype == "bfloat16" else now.numpy()).tobytes() != self.before
+        return self.base.tobytes() != self.before
+
+
+def poison(dtype: str):
+    """What lies between and around the values: NaN for floats, an unlikely number for the rest."""
+    if dtype == "bfloat16":
+        return 0x7FC0
+    return np.nan if dtype.startswith(("float", "complex")) else (True if dtype == "bool" else 77)
+
+
+def build(value, framework, device, arguments):
+    """A decoded value as the submission gets it; arrays are noted in ``arguments``."""
+    if isinstance(value, wire.Array):
+        argument = Argument(value, framework, device)
+        arguments.append(argument)
+        return argument.value
+    if isinstance(value, wire.Generator):
+        if value.kind == "torch":
+            return torch.Generator(device=device).manual_seed(value.seed)
+        return np.random.Generator(np.random.PCG64(value.seed))
+    if isinstance(value, wire.Device):
+        return torch.device(value.name)
+    if isinstance(value, (tuple, list)):
+        return type(value)(build(item, framework, device, arguments) for item in value)
+    if isinstance(value, dict):
+        return {key: build(item, framework, device, arguments) for key, item in value.items()}
+    return value
+
+
+# ---------------------------------------------------------------- values out
+
+
+def plain(value, depth=0):
+    """A result as something the wire carries; what has no place on it becomes Opaque, by the name of its type."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if depth < 6 and isinstance(value, (tuple, list)):
+        base = tuple if isinstance(value, tuple) else list
+        return base(plain(item, depth + 1) for item in base.__iter__(value))
+    if depth < 6 and type(value) is dict:
+        return {str(key): plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, np.generic):
+        return array_out(np.asarray(value), "scalar")
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, int):
+        return int.__index__(value)
+    if isinstance(value, np.ndarray):
+        return array_out(np.asarray(value), "ndarray")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return tensor_out(value)
+    return wire.Opaque(type(value).__name__)
+
+
+def array_out(array, kind):
+    name = array.dtype.newbyteorder("=").name
+    if name not in wire.STORAGE or array.nbytes > wire.PAYLOAD_CAP:
+        return wire.Opaque(f"ndarray of {name}, shape {array.shape}")
+    return wire.Array(array.astype(wire.STORAGE[name], copy=False), name, kind, {"contiguous": bool(array.flags.c_contiguous)})
+
+
+def tensor_out(value):
+    facts = {"requires_grad": bool(value.requires_grad), "device": value.device.type}
+    name = str(value.dtype).removeprefix("torch.")
+    if value.layout is not torch.strided or name not in wire.STORAGE or value.is_meta or value.numel() * value.element_size() > wire.PAYLOAD_CAP:
+        return wire.Opaque(f"{str(value.layout).removeprefix('torch.')} tensor of {name}")
+    facts["contiguous"] = bool(value.is_contiguous())
+    held = value.detach().resolve_conj().resolve_neg().cpu().contiguous()
+    data = held.view(torch.int16).numpy().view(np.uint16) if name == "bfloat16" else held.numpy()
+    return wire.Array(data, name, "tensor", facts)
+
+
+def describe(error, path):
+    """An exception of the submission in plain words: its type, the built-in types it is one of, message and line."""
+    line, frames = None, error.__traceback__
+    while frames is not None:
+        if frames.tb_frame.f_code.co_filename == path:
+            line = frames.tb_lineno
+        frames = frames.tb_next
+    try:
+        message = str(error)[:TEXT_CAP]
+    except BaseException:
+        message = "(its message can't be shown)"
+    if isinstance(error, SyntaxError):
+        line = error.lineno or line
+    bases = [base.__name__ for base in type(error).__mro__ if base.__module__ in ("builtins", __name__, "torch")]
+    return {"type": type(error).__name__[:100], "bases": bases[:20], "message": message, "line": line}
+
+
+# ---------------------------------------------------------------- the submission
+
+
+class Guard(importlib.abc.MetaPathFinder):
+    """Refuses off-limits modules and calls at run time: a courtesy, since the host reads the source itself."""
+
+    def __init__(self, modules, names, paths):
+        self.modules, self.names, self.paths = modules, names, paths
+
+    def find_spec(self, name, path=None, target=None):
+        if any(name == module or name.startswith(module + ".") for module in self.modules):
+            raise Refused(f"{name} is off limits in this exercise")
+        return None
+
+    def install(self):
+        sys.meta_path.insert(0, self)
+        for module in self.modules:
+            for loaded in [name for name in sys.modules if name == module or name.startswith(module + ".")]:
+                self.close(loaded)
+        homes = [torch, torch.nn, torch.nn.functional, torch.Tensor, torch._C._nn, torch.ops.aten] if torch is not None else []
+        for name in self.names:
+            for home in homes:
+                if home is torch.ops.aten or name in vars(home) or hasattr(home, name):
+                    self.replace(home, name)
+        for dotted in self.paths:
+            home, _, name = dotted.rpartition(".")
+            if home in sys.modules and hasattr(sys.modules[home], name):
+                self.replace(sys.modules[home], name)
+
+    @staticmethod
+    def close(name):
+        sys.modules.pop(name, None)
+
+    @staticmethod
+    def replace(home, name):
+        def refuse(*args, **kwargs):
+            raise Refused(f"{name} is off limits in this exercise")
+
+        try:
+            setattr(home, name, refuse)
+        except (AttributeError, TypeError):
+            pass
+
+
+class Kernels:
+    """Counts the launches of the submission's own Triton kernels; ``decoy`` makes each one do nothing."""
+
+    def __init__(self):
+        self.seen, self.launches, self.decoy = {}, [], False
+
+    def adopt(self, module):
+        interface = getattr(sys.modules.get("triton"), "KernelInterface", None)
+        if interface is None:
+            return
+        for name, value in list(vars(module).items()):
+            if isinstance(value, interface) and id(value) not in self.seen:
+                self.watch(name, value)
+
+    def watch(self, name, kernel):
+        inner = getattr(kernel, "fn", None)
+        while inner is not None and hasattr(inner, "run") and hasattr(inner, "fn"):
+            kernel, inner = inner, inner.fn  # inside an autotuner or heuristics
+        run = kernel.run
+
+        def counted(*args, grid=None, warmup=False, **kwargs):
+            shape = grid(kwargs) if callable(grid) and not self.decoy else grid
+            self.launches.append({"kernel": name, "grid": [int(n) for n in shape] if isinstance(shape, (tuple, list)) else []})
+            return None if self.decoy else run(*args, grid=grid, warmup=warmup, **kwargs)
+
+        self.seen[id(kernel)] = kernel
+        kernel.run = counted
+
+
+class Session:
+    """One loaded submission and what was kept of its results."""
+
+    def __init__(self, framework="numpy", device="cpu", home="/tmp"):
+        self.framework, self.device, self.home = framework, device, home
+        self.module, self.path = None, ""
+        self.kept, self.objects, self.kernels = {}, {}, Kernels()
+
+    def handle(self, message):
+        """The reply to one message of the host."""
+        reply = {"id": message.get("id")}
+        operation = getattr(self, "op_" + str(message.get("op")), None)
+        try:
+            reply.update(operation(message) if operation else {"raised": {"type": "Protocol", "bases": [], "message": "no such operation", "line": None}})
+        except BaseException as error:  # SystemExit and KeyboardInterrupt too: a submission raised them
+            reply["raised"] = describe(error, self.path)
+        return reply
+
+    def op_load(self, message):
+        name, source = message["module"], message["source"]
+        self.path = os.path.join(self.home, name + ".py")
+        with open(self.path, "w", encoding="utf-8", newline="") as file:
+            file.write(source)
+        Guard(message["modules"], message["names"], message["paths"]).install()
+        module = types.ModuleType(name)
+        module.__file__ = self.path
+        module.__loader__ = importlib.util.spec_from_file_location(name, self.path).loader
+        self.module = sys.modules[name] = module
+        linecache.checkcache(self.path)
+        exec(compile(source, self.path, "exec", dont_inherit=True), module.__dict__)
+        self.kernels.adopt(module)
+        return {"defines": {key: self.sort(value) for key, value in list(vars(module).items())[:500] if not key.startswith("__")}}
+
+    @staticmethod
+    def sort(value):
+        return "class" if inspect.isclass(value) else "function" if callable(value) else "value"
+
+    def op_call(self, message):
+        return self.compute(getattr(self.module, message["name"]), message)
+
+    def op_new(self, message):
+        cls = getattr(self.module, message["name"])
+        reply = self.compute(cls, message, keep_object=message["object"])
+        return reply
+
+    def op_invoke(self, message):
+        return self.compute(self.objects[message["object"]], message)
+
+    def op_state(self, message):
+        module = self.objects[message["object"]]
+        if message["part"] == "state":
+            return {"value": plain(dict(module.state_dict()))}
+        return {"value": plain(dict(module.named_parameters()))}
+
+    def op_install(self, message):
+        module = self.objects[message["object"]]
+        fresh = build(message["state"], "torch", self.device, [])
+        own = {name: value for name, value in module.named_parameters()}
+        with torch.no_grad():
+            for name, value in fresh.items():
+                own[name].data = value.clone()
+        return {}
+
+    def op_reread(self, message):
+        return {"value": plain(self.kept[message["kept"]])}
+
+    def op_scribble(self, message):
+        for leaf in leaves(self.kept[message["kept"]]):
+            scribble(leaf)
+        return {}
+
+    def compute(self, function, message, keep_object=None):
+        arguments = []
+        owners = []
+        args = []
+        for position, value in enumerate(message["args"]):
+            before = len(arguments)
+            args.append(build(value, self.framework, self.device, arguments))
+            owners += [position] * (len(arguments) - before)
+        kwargs = {}
+        for name, value in message["kwargs"].items():
+            before = len(arguments)
+            kwargs[name] = build(value, self.framework, self.device, arguments)
+            owners += [name] * (len(arguments) - before)
+        wrt = message.get("wrt")
+        inputs = self.graph_inputs(wrt, args, kwargs, message) if wrt is not None else None
+        self.kernels.launches, self.kernels.decoy = [], bool(message.get("decoy"))
+        state = world()
+        value = function(*args, **kwargs)
+        touched = [name for name, now in world().items() if state.get(name) != now]
+        reply = {"touched": touched, "mutated": sorted({str(o) for o, a in zip(owners, arguments, strict=True) if a.changed()})}
+        if keep_object is not None:
+            self.objects[keep_object] = value
+            return {**reply, "value": wire.Opaque(type(value).__name__)}
+        if message.get("kept") is not None:
+            self.kept[message["kept"]] = value
+        reply["value"] = plain(value)
+        self.kernels.adopt(self.module)
+        reply["launches"] = [(launch["kernel"], tuple(launch["grid"])) for launch in self.kernels.launches[:1000]]
+        if inputs is not None:
+            reply["grads"] = self.pull_back(value, inputs, message)
+        return reply
+
+    def graph_inputs(self, wrt, args, kwargs, message):
+        own = dict(self.objects[message["object"]].named_parameters()) if "object" in message else {}
+        inputs = []
+        for place in wrt:
+            tensor = args[place] if isinstance(place, int) else kwargs[place] if place in kwargs else own[place]
+            inputs.append(tensor.requires_grad_(True))
+        return inputs
+
+    def pull_back(self, value, inputs, message):
+        outputs = [leaf for leaf in leaves(value) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()]
+        cotangents = build(message["cotangent"], "torch", self.device, [])
+        cotangents = list(cotangents) if isinstance(cotangents, (tuple, list)) else [cotangents]
+        pairs = [(out, up) for out, up in zip(outputs, cotangents, strict=False) if up is not None]
+        if not pairs or not all(out.requires_grad for out, _ in pairs):
+            raise NoGradient("the result is detached from its arguments: no gradient flows back")
+        grads = torch.autograd.grad([out for out, _ in pairs], inputs, [up.to(out.dtype).reshape(out.shape) for out, up in pairs], allow_unused=True)
+        return tuple(plain(grad) for grad in grads)
+
+
+def leaves(value):
+    if isinstance(value, (tuple, list)):
+        return [leaf for item in value for leaf in leaves(item)]
+    return [value]
+
+
+def scribble(leaf):
+    """Overwrite a result in place, as a caller may who was handed a result of his own."""
+    try:
+        if torch is not None and isinstance(leaf, torch.Tensor):
+            with torch.no_grad():
+                leaf.logical_not_() if leaf.dtype is torch.bool else leaf.detach().fill_(77)
+        elif isinstance(leaf, np.ndarray) and leaf.flags.writeable:
+            leaf[...] = ~leaf if leaf.dtype == bool else 77
+    except RuntimeError:
+        pass  # an expanded view can't be written in place
+
+
+def world():
+    """The global state that a function has to leave alone."""
+    state = {"random": hash(random.getstate()), "numpy.errstate": tuple(sorted(np.geterr().items()))}
+    legacy = np.random.get_state()
+    state["numpy.random"] = (legacy[1].tobytes(), legacy[2:])
+    if torch is not None:
+        state["torch.random"] = torch.get_rng_state().numpy().tobytes()
+        state["default_dtype"] = torch.get_default_dtype()
+        state["grad_mode"] = torch.is_grad_enabled()
+        state["threads"] = torch.get_num_threads()
+        state["deterministic"] = torch.are_deterministic_algorithms_enabled()
+    return state
+
+
+# ---------------------------------------------------------------- the loop
+
+
+def read_exactly(fd, size):
+    pieces = bytearray()
+    while len(pieces) < size:
+        piece = os.read(fd, min(size - len(pieces), 1 << 20))
+        if not piece:
+            os._exit(0)
+        pieces += piece
+    return pieces
+
+
+def read_message(fd):
+    header, payload = wire.lengths(bytes(read_exactly(fd, wire.PREFIX.size)))
+    return wire.unpack(bytes(read_exactly(fd, header)), read_exactly(fd, payload))
+
+
+def write_frame(fd, frame):
+    for piece in frame:
+        view = memoryview(piece)
+        while view:
+            view = view[os.write(fd, view) :]
+
+
+def limit(data_bytes):
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: die with the host
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, 64 << 20))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+    if data_bytes:
+        resource.setrlimit(resource.RLIMIT_DATA, (data_bytes, data_bytes))
+
+
+def main():
+    global torch
+    receive, send = SETTINGS["wire"]
+    for fd in (receive, send):
+        os.set_inheritable(fd, False)
+    sys.modules["wire"] = wire
+    limit(SETTINGS["data_bytes"])
+    os.chdir(SETTINGS["home"])
+    for name in SETTINGS["imports"]:
+        __import__(name)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        import torch.nn.functional
+    session = Session(SETTINGS["framework"], SETTINGS["device"], SETTINGS["home"])
+    write_frame(send, wire.pack({"id": 0, "hello": True}))
+    while True:
+        message = read_message(receive)
+        reply = session.handle(message)
+        try:
+            frame = wire.pack(reply)
+        except wire.WireError as error:
+            frame = wire.pack({"id": message.get("id"), "raised": {"type": "ResultTooLarge", "bases": [], "message": str(error), "line": None}})
+        write_frame(send, frame)
+
+
+if __name__ == "__main__":
+    main()
