@@ -1,0 +1,1 @@
+"""What the marker is made of: words, concepts, patterns of concepts, guards, exact slots."""
