@@ -1,0 +1,84 @@
+"""The command line: one lazy group; the single place where an error becomes a line and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from .. import __version__
+from ..errors import AttngradeError
+
+COMMANDS = {  # command -> (module of this package, one line for the list of commands)
+    "list": ("exercises", "exercises with state, points, and whether a GPU is needed"),
+    "show": ("exercises", "the statement of an exercise"),
+    "check": ("check", "run the hidden checks on your files"),
+    "hint": ("exercises", "the next hint, one at a time"),
+    "solution": ("exercises", "the reference solution, once passed or with --give-up"),
+    "mark": ("mark", "mark typed answers without asking anything"),
+    "questions": ("questions", "the question bank: prompts, model answers, points"),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when that command is run or asked for help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name in COMMANDS if _exists(COMMANDS[name][0])]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".{COMMANDS[name][0]}", __name__)
+        return next((command for command in module.COMMANDS if command.name == name), None)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            error.message = f"There is no command {args[0]!r}." + (f" Did you mean `attngrade {near[0]}`?" if near else " `attngrade --help` lists them.")
+            raise
+
+
+def _exists(module: str) -> bool:
+    return importlib.util.find_spec(f".{module}", __name__) is not None
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(__version__, prog_name="attngrade")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Interview practice about attention: exercises with hidden checks that name your mistake, and a marked quiz.
+
+    Start with `attngrade list`, then edit a stub and run `attngrade check 3`.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line; every error a person sees is one sentence and an exit code."""
+    try:
+        code: Any = cli.main(args, prog_name="attngrade", standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("Stopped.", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except AttngradeError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+    sys.exit(code if isinstance(code, int) else 0)

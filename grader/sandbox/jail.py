@@ -18,12 +18,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ..errors import AttngradeError
+
 HERE = Path(__file__).resolve().parent
 TMP_BYTES = 256 << 20
 PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVPL_BLAS_DEBUG_CPU_TYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 
 
-class JailError(Exception):
+class JailError(AttngradeError):
     """The jail that was asked for can't be had; the message says how to get it."""
 
 
@@ -57,22 +59,20 @@ def bubblewrap() -> str | None:
 
 
 def resolve(isolation: str) -> str:
-    """``auto`` to the best jail there is here; raises JailError where a named one can't be had."""
+    """``auto`` to the best jail that is installed; raises JailError where a named one can't be had."""
     if isolation == "bubblewrap" and not bubblewrap():
         raise JailError("bubblewrap is not installed: `apt-get install bubblewrap` (or dnf, pacman), then run this again.")
-    if isolation == "auto":
-        return "bubblewrap" if bubblewrap() and works() else "process"
-    return isolation
+    return likely() if isolation == "auto" else isolation
 
 
-@cache
-def works() -> bool:
-    """Whether bwrap may make its namespaces here (some containers and distributions refuse)."""
-    command = [str(bubblewrap()), "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
-    try:
-        return subprocess.run(command, env={}, capture_output=True, timeout=10).returncode == 0
-    except (OSError, subprocess.SubprocessError):
-        return False
+def likely() -> str:
+    """The isolation that ``auto`` tries first here."""
+    return "bubblewrap" if bubblewrap() else "process"
+
+
+def start_for(plan: Plan, isolation: str) -> Start:
+    """Start under the best isolation that ``isolation`` allows. Needs neither NumPy nor pytest, so it can run before they are imported."""
+    return start(plan, resolve(isolation))
 
 
 def start(plan: Plan, isolation: str) -> Start:
@@ -109,7 +109,8 @@ def _environment(plan: Plan, home: str) -> dict[str, str]:
 
 def _plain(plan: Plan, wire: tuple[int, int], printed: int) -> Start:
     home = tempfile.mkdtemp(prefix="attngrade-worker-")
-    command = [sys.executable, "-I", "-S", "-B", str(HERE / "worker.py"), _settings(plan, wire, home)]
+    Path(home, "settings.json").write_text(_settings(plan, wire, home), encoding="utf-8")
+    command = [sys.executable, "-I", "-S", "-B", str(HERE / "worker.py"), f"{home}/settings.json"]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, env=_environment(plan, home), cwd=home,
         pass_fds=wire, start_new_session=True,
@@ -119,7 +120,7 @@ def _plain(plan: Plan, wire: tuple[int, int], printed: int) -> Start:
 
 def _jailed(plan: Plan, wire: tuple[int, int], printed: int) -> Start:
     data = {"/attngrade/worker.py": (HERE / "worker.py").read_bytes(), "/attngrade/wire.py": (HERE / "wire.py").read_bytes(),
-            "/etc/passwd": b"candidate:x:65534:65534::/tmp:/usr/sbin/nologin\n"}
+            "/attngrade/settings.json": _settings(plan, wire, "/tmp").encode(), "/etc/passwd": b"candidate:x:65534:65534::/tmp:/usr/sbin/nologin\n"}
     held = {target: _held(content) for target, content in data.items()}
     info_read, info_write = os.pipe()
     arguments = [*_mounts(plan), "--info-fd", str(info_write)]
@@ -127,11 +128,12 @@ def _jailed(plan: Plan, wire: tuple[int, int], printed: int) -> Start:
         arguments += ["--ro-bind-data", str(fd), target]
     for name, value in _environment(plan, "/tmp").items():
         arguments += ["--setenv", name, value]
-    arguments += ["--chdir", "/tmp", "--", sys.executable, "-I", "-S", "-B", "/attngrade/worker.py", _settings(plan, wire, "/tmp")]
+    arguments += ["--chdir", "/tmp"]
+    command = [sys.executable, "-I", "-S", "-B", "/attngrade/worker.py", "/attngrade/settings.json"]
     listed = _held(b"".join(argument.encode() + b"\0" for argument in arguments))
     try:
         process = subprocess.Popen(
-            [str(bubblewrap()), "--args", str(listed)], stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, env={}, cwd="/",
+            [str(bubblewrap()), "--args", str(listed), *command], stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, env={}, cwd="/",
             pass_fds=(*wire, *held.values(), info_write, listed), start_new_session=True,
         )
     finally:

@@ -1,7 +1,7 @@
 """The untrusted side: one file (beside ``wire.py``) that loads a submission, computes, and replies. It knows no check and no answer.
 
-Started as ``python -I -S worker.py SETTINGS`` with SETTINGS a JSON object: ``wire`` (the two file descriptors), ``path`` (entries for
-sys.path), ``imports`` (what to import before the submission arrives), ``home`` (a private folder), ``data_bytes`` (limit or null).
+Started as ``python -I -S worker.py SETTINGS`` with SETTINGS a JSON file: ``wire`` (the two file descriptors), ``path`` (entries for
+sys.path), ``imports`` (what to import before the submission arrives), ``framework``, ``device``, ``home`` (a private folder), ``data_bytes`` (limit or null).
 Whatever this process says is only what a submission computed: the host believes no verdict, time or size from here.
 """
 
@@ -15,9 +15,11 @@ import resource
 import signal
 import sys
 
-SETTINGS = json.loads(sys.argv[1]) if __name__ == "__main__" else {}
-if SETTINGS:
-    sys.path[:] = [*SETTINGS["path"], *(entry for entry in sys.path if entry not in SETTINGS["path"])]
+SETTINGS = {}
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8") as settings_file:
+        SETTINGS = json.load(settings_file)
+    sys.path += SETTINGS["path"]
 
 import importlib.abc
 import importlib.util
@@ -27,10 +29,13 @@ import types
 
 import numpy as np
 
-try:
-    import wire  # beside this file, in a jail
-except ImportError:
-    from . import wire  # imported by the tests and by the rehearsal
+if __name__ == "__main__":  # isolated mode leaves this folder off the path
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import wire
+
+    del sys.path[0]
+else:
+    from . import wire
 
 TEXT_CAP = 4000
 torch = None  # set by `main` where the exercise asks for it
@@ -455,7 +460,6 @@ def main():
     receive, send = SETTINGS["wire"]
     for fd in (receive, send):
         os.set_inheritable(fd, False)
-    sys.modules["wire"] = wire
     limit(SETTINGS["data_bytes"])
     os.chdir(SETTINGS["home"])
     for name in SETTINGS["imports"]:

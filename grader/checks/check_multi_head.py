@@ -1,0 +1,460 @@
+"""Exercise 04, claim by claim: split, merge, repeat, and then attention with all heads."""
+
+import numpy as np
+
+from attngrade.checks.claims import Result, after, claim, expect, of, points, refuses, tensor
+
+WEIGHTS = ("x", "w_q", "w_k", "w_v", "w_o")
+PIECES = ("split_heads", "merge_heads", "repeat_kv")
+FLOATS = ("float64", "float32", "float16", "bfloat16")
+SIZES = "B={}, T={}, D={}, H={}, H_kv={}, Dh={}"
+UNLIKE = ((2, 5, 7, 3, 3, 4), (3, 4, 10, 4, 4, 2), (1, 1, 1, 1, 1, 1), (2, 1, 3, 2, 2, 5), (3, 3, 6, 3, 3, 2), (4, 4, 4, 4, 4, 1))
+
+
+def split(x, n_heads):
+    """Oracle: head h is the block of columns h*Dh .. (h+1)*Dh - 1."""
+    return np.stack(np.split(x, n_heads, axis=-1), axis=1)
+
+
+def merge(x):
+    """Oracle: the heads of a token side by side."""
+    return np.concatenate([x[:, h] for h in range(x.shape[1])], axis=-1)
+
+
+def repeat(x, n_rep):
+    """Oracle: output head h is input head h // n_rep."""
+    return np.stack([x[:, h // n_rep] for h in range(x.shape[1] * n_rep)], axis=1)
+
+
+def parts(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads=None, mask=None):
+    """Oracle up to the projection back: q, k, v of every head and the weights of attention."""
+    n_kv_heads = n_kv_heads or n_heads
+    n_rep = n_heads // n_kv_heads
+    q, k, v = split(x @ w_q, n_heads), repeat(split(x @ w_k, n_kv_heads), n_rep), repeat(split(x @ w_v, n_kv_heads), n_rep)
+    scores = np.einsum("bhic,bhjc->bhij", q, k) / np.sqrt(q.shape[-1])
+    scores = scores if mask is None else np.where(mask, scores, -np.inf)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return q, k, v, weights / weights.sum(axis=-1, keepdims=True)
+
+
+def attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads=None, mask=None):
+    """Oracle: multi-head attention, float64, written from the formula."""
+    _, _, v, weights = parts(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, mask)
+    return merge(weights @ v) @ w_o
+
+
+def pull_back(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, mask, up):
+    """Oracle: the gradients of sum(up * attention) for x and the four weights, by hand."""
+    q, k, v, p = parts(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, mask)
+    mixed, d_mixed = merge(p @ v), split(up @ w_o.T, n_heads)
+    d_p = d_mixed @ v.swapaxes(2, 3)
+    d_s = p * (d_p - (d_p * p).sum(-1, keepdims=True)) / np.sqrt(q.shape[-1])
+    own = (x.shape[0], n_kv_heads, n_heads // n_kv_heads, *q.shape[2:])
+    d_q = merge(d_s @ k)
+    d_k, d_v = (merge((side.swapaxes(2, 3) @ other).reshape(own).sum(2)) for side, other in ((d_s, q), (p, d_mixed)))
+    d_w = [np.einsum("btd,bte->de", left, right) for left, right in ((x, d_q), (x, d_k), (x, d_v), (mixed, up))]
+    return (d_q @ w_q.T + d_k @ w_k.T + d_v @ w_v.T, *d_w)
+
+
+def labels(*shape):
+    """A different whole number at every place, so that a value says where it came from."""
+    return np.arange(float(np.prod(shape))).reshape(shape)
+
+
+def drawn(rng, b, t, d, h, g, dh, sharp=1.5):
+    """x and four weights whose scores spread by about ``sharp``."""
+    shapes = ((d, h * dh), (d, g * dh), (d, g * dh), (h * dh, d))
+    w_q, w_k, w_v, w_o = (rng.standard_normal(shape) / np.sqrt(shape[0]) for shape in shapes)
+    return rng.standard_normal((b, t, d)), w_q * sharp, w_k, w_v, w_o
+
+
+def far_from_zero(rng, *sizes):
+    """Keys and values share a large constant, which softmax and w_o cancel again: rounding in between would show."""
+    x, w_q, w_k, w_v, w_o = drawn(rng, *sizes)
+    x[..., 0], w_q[0], w_k[0], w_v[0], w_o[1::2] = 1, 2, 64, 64, -w_o[0::2]
+    return x, w_q, w_k, w_v, w_o
+
+
+def huge_inside(rng, *sizes):
+    """Queries and values leave the range of float16, scores and results do not."""
+    x, w_q, w_k, w_v, w_o = drawn(rng, *sizes)
+    return 8 * x, w_q * 2.0**14, w_k * 2.0**-20, w_v * 2.0**14, w_o * 2.0**-14
+
+
+def widened(sent):
+    """The values that the submission really gets, in float64."""
+    return (sent.data.astype(np.uint32) << 16).view(np.float32).astype(float) if sent.dtype == "bfloat16" else sent.data.astype(float)
+
+
+def same(got, want, **about):
+    """``expect``, for a tensor."""
+    expect(got, want, **about)
+    claim(got.kind == "tensor", f"came back as a {got.kind} where a tensor was asked", got=got, case=about.get("case", ""))
+
+
+def undisturbed(submission, got, name):
+    """The call behind ``got`` changed no argument and no global state."""
+    claim(not submission.mutated(got), f"{name} changed its argument {submission.mutated(got)}: work on a copy", got=got)
+    claim(not submission.touched(got), f"{name} changed global state: {submission.touched(got)}", got=got)
+
+
+def layouts(values, dtype):
+    """The same values as they lie in memory: packed, with gaps after each row, with axes in another memory order."""
+    other = (0, 2, 1) if values.ndim == 3 else (0, 2, 1, 3)
+    last = tuple(reversed(range(values.ndim)))
+    yield "packed", tensor(values, dtype)
+    yield "rows with gaps between them", tensor(values, dtype, gap=3)
+    yield "two axes swapped in memory", tensor(values, dtype, order=other)
+    yield "memory order reversed", tensor(values, dtype, order=last)
+
+
+# ---------------------------------------------------------------- split, merge, repeat
+
+
+@points(2)
+@of("split_heads")
+def test_a_head_owns_neighbouring_columns(submission):
+    """Head h owns columns h*Dh up to (h+1)*Dh - 1 of every token."""
+    for b, t, d, n_heads in [(1, 1, 4, 2), (1, 2, 2, 2), (1, 3, 6, 1), (2, 3, 20, 4), (3, 2, 6, 6), (3, 5, 21, 3), (4, 4, 16, 4), (3, 1, 8, 4)]:
+        case = f"x[b, t, c] counts up from 0, B={b}, T={t}, D={d}, n_heads={n_heads}"
+        why = "A head is a block of neighbouring columns." if t == 1 else "Every token is cut by itself; its columns stay with it."
+        x = labels(b, t, d)
+        same(submission.split_heads(x, n_heads), split(x, n_heads), dtype="float64", case=case, because=why)
+
+
+@points(1)
+@of("split_heads")
+@after("a-head-owns-neighbouring-columns")
+def test_splitting_follows_values_not_memory(submission, rng):
+    """Splitting keeps every dtype and gives the same heads for every memory layout."""
+    x = rng.integers(-99, 99, (2, 3, 20)) / 8
+    for dtype in FLOATS:
+        for layout, sent in layouts(x, dtype):
+            same(submission.split_heads(sent, 4), split(x, 4), dtype=dtype, tol=0.0, case=f"{dtype}, x with {layout}")
+
+
+@points(1)
+@of("split_heads")
+def test_splitting_refuses_what_does_not_fit(submission, rng):
+    """split_heads refuses head counts below 1, widths that n_heads does not divide, and other ranks."""
+    x = rng.standard_normal((2, 3, 12))
+    for n_heads in (5, 8, 24, 0, -1, -3):
+        refuses(lambda n=n_heads: submission.split_heads(x, n), ("n_heads", "x") if n_heads > 0 else ("n_heads",), case=f"D=12, n_heads={n_heads}")
+    for shape in [(3, 12), (12,), (2, 2, 3, 12)]:
+        refuses(lambda s=shape: submission.split_heads(np.ones(s), 4), ("x",), case=f"x of shape {shape}")
+
+
+@points(2)
+@of("merge_heads")
+def test_merging_puts_the_heads_of_a_token_side_by_side(submission):
+    """merge_heads puts the heads of each token side by side, in their order."""
+    for b, h, t, dh in [(1, 2, 1, 2), (1, 2, 2, 1), (1, 1, 3, 4), (2, 3, 4, 5), (3, 4, 1, 2), (2, 5, 3, 1), (3, 3, 3, 3)]:
+        x, case = labels(b, h, t, dh), f"x[b, h, t, c] counts up from 0, B={b}, H={h}, T={t}, Dh={dh}"
+        same(submission.merge_heads(x), merge(x), dtype="float64", case=case, because="Token t gets row t of head 0, then row t of head 1, and so on.")
+
+
+@points(2)
+@of("merge_heads")
+@after("merging-puts-the-heads-of-a-token-side-by-side")
+def test_merging_undoes_splitting_in_every_layout(submission, rng):
+    """merge_heads undoes split_heads exactly, for every dtype and memory layout."""
+    x = rng.integers(-99, 99, (2, 3, 20)) / 8
+    for dtype in FLOATS:
+        for layout, sent in layouts(split(x, 4), dtype):
+            same(submission.merge_heads(sent), x, dtype=dtype, tol=0.0, case=f"{dtype}, split heads with {layout}")
+
+
+@points(1)
+@of("merge_heads")
+def test_merging_refuses_other_ranks(submission):
+    """merge_heads refuses anything that is not (B, H, T, Dh)."""
+    for shape in [(2, 3, 4), (3, 4), (2, 1, 3, 4, 5)]:
+        refuses(lambda s=shape: submission.merge_heads(np.ones(s)), ("x",), case=f"x of shape {shape}")
+
+
+@points(2)
+@of("repeat_kv")
+def test_query_head_h_gets_key_head_h_over_n_rep(submission):
+    """Output head h of repeat_kv is input head h // n_rep."""
+    for b, g, t, dh, n_rep in [(1, 2, 1, 1, 2), (1, 1, 2, 3, 4), (2, 3, 4, 5, 2), (2, 2, 3, 4, 3), (3, 4, 2, 1, 1), (2, 2, 2, 2, 2)]:
+        x, case = labels(b, g, t, dh), f"x counts up from 0, B={b}, H_kv={g}, T={t}, Dh={dh}, n_rep={n_rep}"
+        same(submission.repeat_kv(x, n_rep), repeat(x, n_rep), dtype="float64", case=case, because="Head h is input head h // n_rep: copies lie next to each other.")
+
+
+@points(1)
+@of("repeat_kv")
+@after("query-head-h-gets-key-head-h-over-n-rep")
+def test_repeating_follows_values_not_memory(submission, rng):
+    """repeat_kv keeps every dtype and gives the same heads for every memory layout."""
+    x = rng.integers(-99, 99, (2, 3, 4, 5)) / 8
+    for dtype in FLOATS:
+        for layout, sent in layouts(x, dtype):
+            same(submission.repeat_kv(sent, 2), repeat(x, 2), dtype=dtype, tol=0.0, case=f"{dtype}, x with {layout}")
+
+
+@points(1)
+@of("repeat_kv")
+def test_repeating_refuses_what_does_not_fit(submission):
+    """repeat_kv refuses n_rep below 1 and anything that is not (B, H_kv, T, Dh)."""
+    for n_rep in (0, -1, -2):
+        refuses(lambda n=n_rep: submission.repeat_kv(np.ones((2, 3, 4, 5)), n), ("n_rep",), case=f"n_rep={n_rep}")
+    for shape in [(3, 4, 5), (4, 5), (2, 1, 3, 4, 5)]:
+        refuses(lambda s=shape: submission.repeat_kv(np.ones(s), 2), ("x",), case=f"x of shape {shape}")
+
+
+@points(1)
+@of(*PIECES)
+@after("a-head-owns-neighbouring-columns", "merging-puts-the-heads-of-a-token-side-by-side", "query-head-h-gets-key-head-h-over-n-rep")
+def test_the_pieces_leave_no_trace(submission, rng):
+    """split_heads, merge_heads and repeat_kv change no argument, remember nothing and share no memory between calls."""
+    x3, x4 = rng.standard_normal((2, 3, 12)), rng.standard_normal((2, 3, 4, 5))
+    for name, x, size, oracle in [("split_heads", x3, {"n_heads": 3}, split), ("merge_heads", x4, {}, merge), ("repeat_kv", x4, {"n_rep": 2}, repeat)]:
+        call = getattr(submission, name)
+        first = call(x=x, **size, _keep=True)
+        undisturbed(submission, first, name)
+        same(call(x=-2 * x, **size), oracle(-2 * x, *size.values()), case=f"{name}, a second call with other values")
+        same(submission.reread(first), oracle(x, *size.values()), case=f"{name}, the first result after the second call")
+        submission.scribble(first)
+        same(call(x=x, **size), oracle(x, *size.values()), case=f"{name}, after a caller has overwritten an earlier result")
+
+
+@points(1)
+@of(*PIECES)
+@after("a-head-owns-neighbouring-columns", "merging-puts-the-heads-of-a-token-side-by-side", "query-head-h-gets-key-head-h-over-n-rep")
+def test_gradients_flow_back_through_the_pieces(submission, rng):
+    """Gradients of split_heads and merge_heads go where the values came from; those of repeat_kv add up over the copies."""
+    up4, up3 = rng.standard_normal((2, 6, 3, 4)), rng.standard_normal((2, 3, 24))
+    _, (grad,) = submission.vjp("split_heads", rng.standard_normal((2, 3, 24)), 6, wrt=(0,), cotangent=up4)
+    same(grad, merge(up4), case="split_heads, gradient of x")
+    _, (grad,) = submission.vjp("merge_heads", rng.standard_normal((2, 6, 3, 4)), wrt=(0,), cotangent=up3)
+    same(grad, split(up3, 6), case="merge_heads, gradient of x")
+    _, (grad,) = submission.vjp("repeat_kv", rng.standard_normal((2, 3, 3, 4)), 2, wrt=(0,), cotangent=up4)
+    same(grad, up4.reshape(2, 3, 2, 3, 4).sum(2), case="repeat_kv, gradient of x")
+
+
+# ---------------------------------------------------------------- attention
+
+
+@points(2)
+@of("multi_head_attention")
+def test_one_head_is_plain_attention(submission, rng):
+    """With one head it is softmax(q k^T / sqrt(Dh)) v w_o, over the tokens of each sequence."""
+    for b, t, d, dh in [(1, 1, 3, 2), (1, 3, 5, 2), (1, 3, 2, 4), (2, 4, 3, 9)]:
+        args = drawn(rng, b, t, d, 1, 1, dh)
+        same(submission.multi_head_attention(*args, 1), attention(*args, 1), dtype="float64", case=SIZES.format(b, t, d, 1, 1, dh))
+
+
+@points(2)
+@of("multi_head_attention")
+@after("one-head-is-plain-attention")
+def test_every_head_attends_by_itself(submission, rng):
+    """Heads attend by themselves and are projected together, whether H*Dh equals D or not, in float64 and float32."""
+    for sizes in UNLIKE:
+        args = drawn(rng, *sizes)
+        same(submission.multi_head_attention(*args, sizes[3]), attention(*args, sizes[3]), dtype="float64", case=SIZES.format(*sizes))
+    args = [tensor(a, "float32").data for a in drawn(rng, *UNLIKE[0])]
+    want = attention(*(a.astype(float) for a in args), 3)
+    same(submission.multi_head_attention(*args, 3), want, dtype="float32", case="float32, " + SIZES.format(*UNLIKE[0]))
+
+
+@points(2)
+@of("multi_head_attention")
+@after("every-head-attends-by-itself")
+def test_query_heads_share_key_heads_in_groups(submission, rng):
+    """With n_kv_heads given, query head h uses key/value head h // (n_heads / n_kv_heads); None means n_heads."""
+    for b, t, d, h, g, dh in [(1, 2, 3, 2, 1, 2), (2, 3, 5, 4, 2, 3), (2, 5, 4, 6, 3, 2), (3, 2, 8, 6, 2, 4), (2, 3, 6, 3, 3, 2), (2, 4, 4, 4, 1, 1)]:
+        args, case = drawn(rng, b, t, d, h, g, dh), SIZES.format(b, t, d, h, g, dh)
+        same(submission.multi_head_attention(*args, h, g), attention(*args, h, g), dtype="float64", case=case)
+        if g == h:
+            same(submission.multi_head_attention(*args, h, None), attention(*args, h), dtype="float64", case="n_kv_heads=None, " + case)
+
+
+@points(2)
+@of("multi_head_attention")
+@after("one-head-is-plain-attention")
+def test_true_means_may_attend(submission, rng):
+    """A key whose mask is False has no influence on a query, a key whose mask is True has."""
+    args, mask = drawn(rng, 1, 4, 5, 2, 2, 3), np.ones((4, 4), dtype=bool)
+    mask[:3, 3] = False
+    moved = (args[0] + 0.0, *args[1:])
+    moved[0][0, 3] += 2.0
+    seen = [submission.multi_head_attention(*a, 2, mask=mask) for a in (args, moved)]
+    if all(isinstance(got, Result) and got.shape == (1, 4, 5) for got in seen):
+        still = np.allclose(seen[0].array[:, :3], seen[1].array[:, :3], rtol=0, atol=1e-9)
+        claim(still, "for tokens 0 to 2 follows token 3, which the mask hides from them (False)", got=seen[1], case="T=4, token 3 moved")
+        claim(np.abs(seen[0].array[:, 3] - seen[1].array[:, 3]).max() > 1e-6, "for token 3 ignores token 3, which it may see (True)", got=seen[1])
+    for got, asked in zip(seen, (args, moved), strict=True):
+        same(got, attention(*asked, 2, mask=mask), dtype="float64", case="T=4, mask False where queries 0 to 2 meet key 3")
+    for triangle in (np.tri(5, dtype=bool), np.tri(5, dtype=bool).T):
+        args = drawn(rng, 2, 5, 6, 3, 3, 4)
+        where = f"mask {'lower' if triangle[1, 0] else 'upper'} triangle, T=5"
+        same(submission.multi_head_attention(*args, 3, None, triangle), attention(*args, 3, mask=triangle), dtype="float64", case=where)
+
+
+@points(2)
+@of("multi_head_attention")
+@after("true-means-may-attend", "every-head-attends-by-itself")
+def test_the_mask_broadcasts_to_the_scores(submission, rng):
+    """A mask of any shape that broadcasts to (B, H, T, T) means what broadcasting says."""
+    for b, t, d, h, g, dh in [(2, 4, 5, 3, 3, 2), (3, 3, 4, 3, 3, 2), (2, 5, 6, 4, 2, 3), (2, 1, 3, 3, 3, 2)]:
+        args = drawn(rng, b, t, d, h, g, dh)
+        ranks = [(), (t,), (1, t), (t, t), (1, 1, t), (h, 1, t), (1, t, t), (h, t, t), (b, 1, 1, t), (1, 1, t, t), (b, 1, t, t), (1, h, 1, t), (b, h, t, t)]
+        for shape in ranks:
+            mask = rng.random(shape) < 0.5 if shape and t > 1 else np.ones(shape, dtype=bool)
+            if shape:
+                mask[..., rng.integers(t)] = True
+            sent = tensor(mask, order=tuple(reversed(range(mask.ndim)))) if mask.ndim > 1 else tensor(mask)
+            case = f"mask of shape {shape}, " + SIZES.format(b, t, d, h, g, dh)
+            same(submission.multi_head_attention(*args, h, g, sent), attention(*args, h, g, mask), dtype="float64", case=case)
+
+
+@points(1)
+@of("multi_head_attention")
+@after("true-means-may-attend")
+def test_hidden_keys_stay_hidden(submission, rng):
+    """Hidden keys get no weight, however large their scores are and however low the visible ones."""
+    args, mask = drawn(rng, 2, 5, 6, 2, 2, 4), np.ones((5, 5), dtype=bool)
+    mask[:4, 4] = False
+    args[0][:, 4] *= 3000
+    want = attention(*args, 2, mask=mask)
+    same(submission.multi_head_attention(*args, 2, mask=mask), want, dtype="float64", case="the hidden key's scores reach thousands")
+    args, mask = drawn(rng, 2, 5, 6, 2, 2, 4), np.tri(5, dtype=bool)
+    args[0][..., 0] = 1
+    for weight, height in zip(args[1:3], (2.0**70, -(2.0**70)), strict=True):
+        weight[:], weight[0] = 0, height
+    want = attention(*args, 2, mask=mask)
+    case = "every score equal and far below zero, mask lower triangle"
+    same(submission.multi_head_attention(*args, 2, mask=mask), want, dtype="float64", case=case, because="Equal scores mean the mean over visible keys.")
+
+
+@points(1)
+@of("multi_head_attention")
+@after("every-head-attends-by-itself")
+def test_large_scores_stay_finite(submission, rng):
+    """Scores of several thousand give weights and gradients that are finite and right."""
+    args, up = drawn(rng, 2, 5, 6, 3, 3, 4, sharp=1500.0), rng.standard_normal((2, 5, 6))
+    same(submission.multi_head_attention(*args, 3), attention(*args, 3), dtype="float64", case="scores in the thousands")
+    mask = np.tri(5, dtype=bool)
+    _, grads = submission.vjp("multi_head_attention", *args, 3, None, mask, wrt=(0, 1, 2, 3, 4), cotangent=up)
+    for name, grad, want in zip(WEIGHTS, grads, pull_back(*args, 3, 3, mask, up), strict=True):
+        same(grad, want, tol=1e-6, case=f"gradient of {name}, scores in the thousands, mask lower triangle")
+
+
+@points(2)
+@of("multi_head_attention")
+@after("every-head-attends-by-itself")
+def test_half_precision_is_computed_in_float32(submission, rng):
+    """float16 and bfloat16 inputs give a result of their dtype, computed in float32 and cast back once."""
+    for dtype in ("float16", "bfloat16"):
+        for case, make in (("ordinary values", drawn), ("keys and values far from zero", far_from_zero), ("projections above 65504", huge_inside)):
+            sent = [tensor(a, dtype) for a in make(rng, 2, 5, 8, 4, 2, 6)]
+            want = attention(*(widened(a) for a in sent), 4, 2)
+            same(submission.multi_head_attention(*sent, 4, 2), want, dtype=dtype, case=f"{dtype}, {case}")
+
+
+@points(1)
+@of("multi_head_attention")
+@after("query-heads-share-key-heads-in-groups")
+def test_attention_follows_values_not_memory(submission, rng):
+    """The result is the same for every memory layout of x and of the weights, and for arguments given by name."""
+    args = drawn(rng, 2, 5, 6, 4, 2, 3)
+    want, keys = attention(*args, 4, 2), {"n_heads": 4, "n_kv_heads": 2}
+    same(submission.multi_head_attention(**dict(zip(WEIGHTS, args, strict=True)), **keys), want, dtype="float64", case="every argument given by name")
+    for layout, x in layouts(args[0], "float64"):
+        same(submission.multi_head_attention(x, *args[1:], 4, 2), want, dtype="float64", case=f"x with {layout}")
+    turned = [tensor(w, order=(1, 0)) for w in args[1:]]
+    same(submission.multi_head_attention(args[0], *turned, 4, 2), want, dtype="float64", case="weights that are transposes in memory")
+    gapped = [tensor(w, gap=2, guard=3) for w in args[1:]]
+    same(submission.multi_head_attention(args[0], *gapped, 4, 2), want, dtype="float64", case="weights with gaps between their rows")
+
+
+@points(2)
+@of("multi_head_attention")
+@after("every-head-attends-by-itself")
+def test_gradients_reach_x_and_every_weight(submission, rng):
+    """Gradients of x and of all four weights are right, with shared key heads and a mask too."""
+    for (b, t, d, h, g, dh), mask in [((1, 3, 4, 2, 2, 3), None), ((2, 4, 5, 4, 2, 3), np.tri(4, dtype=bool)), ((2, 3, 7, 3, 1, 2), np.eye(3, dtype=bool))]:
+        args, up = drawn(rng, b, t, d, h, g, dh), rng.standard_normal((b, t, d))
+        got, grads = submission.vjp("multi_head_attention", *args, h, g, mask, wrt=(0, 1, 2, 3, 4), cotangent=up)
+        same(got, attention(*args, h, g, mask), dtype="float64", case="the result while gradients are recorded")
+        for name, grad, want in zip(WEIGHTS, grads, pull_back(*args, h, g, mask, up), strict=True):
+            where = f"gradient of {name}, {'no mask' if mask is None else 'with a mask'}, " + SIZES.format(b, t, d, h, g, dh)
+            claim(grad is not None, f"no gradient reaches {name}: somewhere on its way the graph is cut", case=where)
+            same(grad, want, tol=1e-8, atol=1e-12, case=where)
+
+
+@points(1)
+@of("multi_head_attention")
+@after("every-head-attends-by-itself", "true-means-may-attend")
+def test_attention_leaves_no_trace(submission, rng):
+    """multi_head_attention changes no argument and no global state, and its result depends on this call alone."""
+    args, other, mask = drawn(rng, 2, 4, 6, 4, 2, 3), drawn(rng, 2, 4, 6, 4, 2, 3), np.tri(4, dtype=bool)
+    want = attention(*args, 4, 2, mask)
+    first = submission.multi_head_attention(*args, 4, 2, mask, _keep=True)
+    undisturbed(submission, first, "multi_head_attention")
+    same(first, want, case="the first call")
+    for case, asked in [("other x", (other[0], *args[1:], 4, 2, mask)), ("other weights", (args[0], *other[1:], 4, 2, mask)),
+                        ("another mask", (*args, 4, 2, mask.T)), ("no mask", (*args, 4, 2, None)), ("the first arguments again", (*args, 4, 2, mask))]:
+        same(submission.multi_head_attention(*asked), attention(*asked), case=f"same shapes, {case}", because="Only this call's arguments count.")
+    same(submission.reread(first), want, case="the first result, read again after other calls")
+    submission.scribble(first)
+    same(submission.multi_head_attention(*args, 4, 2, mask), want, case="after a caller has overwritten an earlier result")
+
+
+# ---------------------------------------------------------------- refusals of attention
+
+
+@points(1)
+@of("multi_head_attention")
+def test_attention_refuses_impossible_head_counts(submission, rng):
+    """Head counts below 1 are refused, and n_heads that is not a multiple of n_kv_heads."""
+    counts = ("n_heads", "n_kv_heads")
+    for n_heads, n_kv_heads, names in [(0, None, counts[:1]), (-1, None, counts[:1]), (-2, -2, counts), (0, 1, counts[:1]), (4, 0, counts), (4, -2, counts),
+                                       (4, 3, counts), (6, 4, counts), (2, 4, counts), (1, 2, counts)]:
+        for dh in (2, 3):
+            args = drawn(rng, 2, 3, 6, abs(n_heads) or 1, abs(n_kv_heads or n_heads) or 1, dh)
+            refuses(lambda a=args, h=n_heads, g=n_kv_heads: submission.multi_head_attention(*a, h, g), names, case=f"n_heads={n_heads}, n_kv_heads={n_kv_heads}")
+
+
+@points(1)
+@of("multi_head_attention")
+def test_attention_refuses_other_ranks(submission, rng):
+    """x has rank 3 and every weight rank 2; anything else is refused by name."""
+    args = dict(zip(WEIGHTS, drawn(rng, 2, 3, 6, 2, 2, 3), strict=True))
+    for name, value in args.items():
+        for wrong in (value[0], value[None]):
+            bad, case = {**args, name: wrong, "n_heads": 2}, f"{name} of shape {wrong.shape} instead of {value.shape}"
+            refuses(lambda k=bad: submission.multi_head_attention(**k), (name,), case=case)
+
+
+@points(2)
+@of("multi_head_attention")
+def test_attention_refuses_weights_that_do_not_fit(submission):
+    """Weights whose sizes do not fit x, the head counts or each other are refused, also where broadcasting would hide it."""
+    right = {"x": (2, 3, 7), "w_q": (7, 12), "w_k": (7, 6), "w_v": (7, 6), "w_o": (12, 7), "n_heads": 4, "n_kv_heads": 2}
+    rows = [{"x": (2, 3, 8)}, {"w_q": (8, 12)}, {"w_k": (8, 6)}, {"w_v": (6, 6)}, {"w_o": (12, 8)}, {"w_o": (12, 1)}, {"w_o": (12, 6)}]
+    inner = [{"w_q": (7, 13), "w_o": (13, 7)}, {"w_q": (7, 13)}, {"w_q": (7, 8)}, {"w_o": (13, 7)}, {"w_o": (6, 7)}, {"w_k": (7, 12)}, {"w_k": (7, 7)},
+             {"w_k": (7, 2)}, {"w_v": (7, 12)}, {"w_v": (7, 7)}, {"w_v": (7, 8), "w_o": (16, 7)}, {"w_v": (7, 2), "w_o": (4, 7)}, {"w_v": (7, 2)},
+             {"w_k": (7, 12), "w_v": (7, 12)}, {"n_kv_heads": None}, {"n_kv_heads": 1}, {"n_kv_heads": 4}, {"n_heads": 2}, {"n_heads": 8}]
+    for changed in rows + inner:
+        sizes = {**right, **changed}
+        bad = {name: np.full(value, 0.5) if isinstance(value, tuple) else value for name, value in sizes.items()}
+        names = WEIGHTS if changed in rows else (*WEIGHTS, "n_heads", "n_kv_heads")
+        told = ", ".join(f"{name} {value}" if name in WEIGHTS else f"{name}={value}" for name, value in sizes.items())
+        refuses(lambda k=bad: submission.multi_head_attention(**k), names, case=told)
+
+
+@points(1)
+@of("multi_head_attention")
+@after("one-head-is-plain-attention")
+def test_attention_refuses_masks_that_do_not_broadcast(submission, rng):
+    """A mask that does not broadcast to (B, H, T, T) is refused, also where the scores would stretch to fit it."""
+    names = ("mask", "x", "n_heads")
+    for (b, t, h, g), shapes in [
+        ((2, 3, 4, 2), [(4,), (3, 4), (4, 3), (2, 3, 3), (2, 1, 3), (3, 1, 1, 3), (2, 1, 1, 4), (1, 2, 3, 3), (2, 3, 3, 3), (1, 1, 1, 3, 3)]),
+        ((1, 3, 2, 2), [(2, 1, 1, 3), (3, 2, 3, 3)]), ((2, 3, 1, 1), [(2, 3, 3), (1, 2, 1, 3)]), ((2, 1, 2, 1), [(2, 1), (2, 2), (1, 1, 3, 1)]),
+    ]:
+        args = drawn(rng, b, t, 5, h, g, 3)
+        for shape in shapes:
+            mask = np.ones(shape, dtype=bool)
+            refuses(lambda a=args, m=mask: submission.multi_head_attention(*a, h, g, m), names, case=f"mask of shape {shape}, B={b}, H={h}, T={t}")

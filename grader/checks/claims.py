@@ -1,0 +1,233 @@
+"""What the authors of checks write with: points, dependencies, and claims that fail with a sentence and evidence.
+
+The contract is in grader/README.md, "How to write a check". Tolerances are those of the exercises' contract: relative error in the
+maximum norm against a float64 oracle.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..sandbox import wire
+from ..sandbox.errors import NoGradient, Raised
+from ..sandbox.proxy import Call, Result, device_arg, generator, tensor
+from ..verdict import Evidence
+
+__all__ = ["Claim", "NoGradient", "Raised", "Result", "after", "claim", "device_arg", "expect", "expect_number", "expect_same", "generator", "gpu_only",
+           "number", "of", "points", "refuses", "stretch", "tensor"]
+
+TOLERANCE = {"float64": 1e-9, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2, "complex128": 1e-9, "complex64": 2e-5}
+EXACT = ("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Claim(AssertionError):
+    """A claim that doesn't hold, with its evidence."""
+
+    def __init__(self, message: str, evidence: Evidence | None = None, call: Call | None = None):
+        super().__init__(message)
+        self.evidence = evidence
+        self.call = call
+
+
+def _mark(name: str, value: Any) -> Callable[[F], F]:
+    def put(check: F) -> F:
+        setattr(check, "attngrade_" + name, value)
+        return check
+
+    return put
+
+
+def points(value: float) -> Callable[[F], F]:
+    """The points of a required check."""
+    return _mark("points", float(value))
+
+
+def stretch(value: float) -> Callable[[F], F]:
+    """The points of a stretch check: shown and scored, never needed."""
+
+    def put(check: F) -> F:
+        return _mark("stretch", True)(_mark("points", float(value))(check))
+
+    return put
+
+
+def of(*functions: str) -> Callable[[F], F]:
+    """The functions that a check is about."""
+    return _mark("functions", functions)
+
+
+def after(*checks: str) -> Callable[[F], F]:
+    """Ids of checks whose failure explains a failure of this one."""
+    return _mark("after", checks)
+
+
+def gpu_only(check: F) -> F:
+    """A check that can only run on a CUDA device."""
+    return _mark("gpu_only", True)(check)
+
+
+# ---------------------------------------------------------------- claims
+
+
+def expect(got: Any, want: Any, *, dtype: str | None = None, tol: float | None = None, atol: float = 0.0, scale: float | None = None,
+           case: str = "", because: str | None = None) -> None:
+    """``got`` is an array with the shape, dtype and values of ``want``: ``max|got - want| <= tol * (scale or max|want|) + atol``.
+
+    Raises Claim otherwise, with where and how far. Non-finite entries of ``want`` must be there exactly.
+    """
+    want = np.asarray(want)
+    if not isinstance(got, Result) or got.kind == "scalar":
+        raise _failed(f"came back as {_name(got)} where an array was asked", got, want, case, because)
+    if got.shape != want.shape:
+        raise _failed(f"has shape {_shape(got.shape)} where {_shape(want.shape)} was asked", got, want, case, because)
+    if dtype is not None and got.dtype != dtype:
+        raise _failed(f"has dtype {got.dtype} where {dtype} was asked", got, want, case, because)
+    compare(got, got.array, want, got.dtype, tol, atol, scale, case, because)
+
+
+def compare(got: Any, values: np.ndarray, want: np.ndarray, dtype: str, tol: float | None = None, atol: float = 0.0, scale: float | None = None,
+            case: str = "", because: str | None = None) -> None:
+    """The comparison of values alone (same shape already). Raises Claim."""
+    if dtype in EXACT and want.dtype.kind in "biu":
+        wrong = values != want
+        if wrong.any():
+            raise _failed(f"differs from what is right at {int(wrong.sum())} of {wrong.size} places", got, want, case, because, index=_first(wrong))
+        return
+    exact = want.astype(np.complex128 if want.dtype.kind == "c" else np.float64)
+    seen = values.astype(exact.dtype)
+    finite = np.isfinite(exact)
+    strange = np.where(finite, ~np.isfinite(seen), ~((seen == exact) | (np.isnan(exact) & np.isnan(seen))))
+    if strange.any():
+        index = _first(strange)
+        word = "nan" if np.isnan(seen[index]) else f"{seen[index]:g}"
+        raise _failed(f"is {word} where {_show(exact[index])} is right", got, want, case, because, index=index)
+    if not finite.any():
+        return
+    error = np.where(finite, np.abs(np.where(finite, seen, 0) - np.where(finite, exact, 0)), 0.0)
+    reach = scale if scale is not None else float(np.max(np.abs(exact[finite])))
+    allowed = (TOLERANCE.get(dtype, 0.0) if tol is None else tol) * reach + atol
+    worst = float(error.max())
+    if not worst <= allowed:
+        index = np.unravel_index(int(error.argmax()), error.shape)
+        raise _failed(f"is off by {worst:.3g} (allowed: {allowed:.2g})", got, want, case, because, index=tuple(int(i) for i in index), error=worst, tolerance=allowed)
+
+
+def number(value: Any, *, allow_0d: bool = False) -> float:
+    """The float in a Python or NumPy scalar. Raises Claim for anything else."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, Result) and (value.kind == "scalar" or allow_0d) and value.shape == () and value.array.dtype.kind in "iuf":
+        return float(value.array)
+    raise _failed(f"came back as {_name(value)} where a number was asked", value, None, "", None)
+
+
+def expect_number(got: Any, want: float, *, rel: float = 1e-9, atol: float = 0.0, case: str = "", because: str | None = None, allow_0d: bool = False) -> None:
+    """``got`` is a Python or NumPy scalar within ``rel * |want| + atol`` of ``want``. Raises Claim."""
+    try:
+        value = number(got, allow_0d=allow_0d)
+    except Claim:
+        raise _failed(f"came back as {_name(got)} where a number was asked", got, want, case, because) from None
+    if math.isnan(want) or math.isinf(want):
+        right = value == want or (math.isnan(value) and math.isnan(want))
+    else:
+        right = abs(value - want) <= rel * abs(want) + atol
+    if not right:
+        raise _failed(f"is {value:.12g} where {want:.12g} is right", got, want, case, because, error=abs(value - want), tolerance=rel * abs(want) + atol)
+
+
+def expect_same(got: Any, other: Any, *, case: str = "", because: str | None = None) -> None:
+    """``got`` is bit for bit the array ``other``. Raises Claim."""
+    want = other.array if isinstance(other, Result) else np.asarray(other)
+    if not isinstance(got, Result) or got.shape != want.shape:
+        raise _failed(f"came back as {_name(got)} where an array of shape {_shape(want.shape)} was asked", got, want, case, because)
+    same = (got.array == want) | ((got.array != got.array) & (want != want))
+    if not same.all():
+        raise _failed(f"differs at {int((~same).sum())} of {same.size} places", got, want, case, because, index=_first(~same))
+
+
+def claim(condition: Any, message: str, *, got: Any = None, want: Any = None, case: str = "", because: str | None = None) -> None:
+    """A property: raises Claim with ``message`` unless ``condition`` is true (nan comparisons are not)."""
+    if not bool(condition):
+        raise _failed(message, got, want, case, because)
+
+
+def refuses(call: Callable[[], Any], names: tuple[str, ...] = (), *, case: str = "", or_empty: bool = False, because: str | None = None) -> None:
+    """``call`` raises ValueError in the submission, and its message has one of ``names`` in it as a word."""
+    try:
+        got = call()
+    except Raised as raised:
+        if raised.unwritten:
+            raise
+        if "ValueError" not in raised.bases:
+            raise _failed(f"raised {raised.type} where a ValueError was asked", None, None, case, because, raised=str(raised)) from None
+        if names and not any(re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", raised.said) for name in names):
+            wanted = " or ".join(f"`{name}`" for name in names)
+            raise _failed(f"raised a ValueError whose message doesn't name {wanted}: {raised.said[:120]!r}", None, None, case, because, raised=str(raised)) from None
+        return
+    if or_empty and isinstance(got, Result) and got.array.size == 0:
+        return
+    raise _failed(f"came back with {_name(got)} where a ValueError was asked", got, None, case, because)
+
+
+# ---------------------------------------------------------------- evidence
+
+
+def _failed(note: str, got: Any, want: Any, case: str, because: str | None, **found: Any) -> Claim:
+    call = got.call if isinstance(got, Result) else next((item.call for item in got if isinstance(item, Result)), None) if isinstance(got, tuple) else None
+    index = found.get("index")
+    evidence = Evidence(
+        function=call.function if call else "", case=case, arguments=arguments(call) if call else "", note=note, because=because or "",
+        got=got.array if isinstance(got, Result) else got, want=want, index=index, error=found.get("error"), tolerance=found.get("tolerance"),
+        got_at=_show(got.array[index]) if index is not None and isinstance(got, Result) else "", raised=found.get("raised", ""),
+        want_at=_show(np.asarray(want)[index]) if index is not None and want is not None else "", dtype=got.dtype if isinstance(got, Result) else "",
+    )
+    what = f"{call.function}: the result" if call else "The result"
+    told = f"{what} {note}" if not note[:1].isupper() else note
+    return Claim(". ".join(part.rstrip(".") for part in (because, f"{told}{f' ({case})' if case else ''}") if part) + ".", evidence, call)
+
+
+def _first(wrong: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(wrong)[0])
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+
+
+def _show(value: Any) -> str:
+    return str(bool(value)) if np.asarray(value).dtype == bool else f"{value:.6g}"
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, Result):
+        return f"{'an' if value.kind == 'ndarray' else 'a'} {value.kind if value.kind != 'scalar' else 'scalar'} of {value.dtype}, shape {_shape(value.shape)}"
+    if isinstance(value, wire.Opaque):
+        return f"a {value.type}"
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def arguments(call: Call) -> str:
+    """The arguments of a recorded call in one line: small arrays whole, others by shape."""
+    parts = [_argument(value) for value in call.message.get("args", ())]
+    parts += [f"{name}={_argument(value)}" for name, value in call.message.get("kwargs", {}).items()]
+    return f"{call.function}({', '.join(parts)})"
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, wire.Array):
+        data = wire.widen(value.data) if value.dtype == "bfloat16" else value.data
+        if data.size <= 12 and data.ndim <= 2:
+            return np.array2string(data, precision=4, separator=", ", threshold=20, suppress_small=False).replace("\n", "")
+        return f"<{value.dtype} {_shape(data.shape)}>"
+    if isinstance(value, (tuple, list)):
+        inner = ", ".join(_argument(item) for item in value)
+        return f"({inner})" if isinstance(value, tuple) else f"[{inner}]"
+    if isinstance(value, wire.Generator):
+        return f"Generator(seed={value.seed})"
+    return repr(value.name if isinstance(value, wire.Device) else value)

@@ -1,0 +1,130 @@
+"""``attngrade check``: the hidden checks on a learner's files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import UsageProblem
+from ..verdict import Verdict, exit_code
+
+if TYPE_CHECKING:
+    from ..catalog import Exercise, Pack
+
+FORMATS = ["text", "json", "junit", "ctrf", "gradescope"]
+
+
+@click.command("check", epilog="Example: attngrade check exercise03 --file my_mask.py --format json")
+@click.argument("exercises", nargs=-1, metavar="[EXERCISE]...")
+@click.option("--file", "file", type=click.Path(path_type=Path), help="Check this file instead of the workspace's (one exercise).")
+@click.option("--workspace", type=click.Path(path_type=Path, file_okay=False), help="The folder with your files (default: found from here).")
+@click.option("--pack", type=click.Path(path_type=Path, file_okay=False), help="Check against the exercise set in this folder.")
+@click.option("--format", "style", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to this file.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@click.option("--isolation", type=click.Choice(["auto", "bubblewrap", "process"]), default="auto", show_default=True)
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, metavar="SECONDS", help="Wall clock per exercise.")
+@click.option("--memory", type=click.IntRange(min=256), default=4096, show_default=True, metavar="MIB", help="Memory limit.")
+@click.option("--seed", type=click.IntRange(min=0), default=None, help="Seed of the hidden inputs (default: a fresh one).")
+def check(
+    exercises: tuple[str, ...], file: Path | None, workspace: Path | None, pack: Path | None, style: str, output: Path | None, device: str,
+    isolation: str, timeout: float, memory: int, seed: int | None,
+) -> int:
+    """Run the hidden checks on your files and say which mistake it was. All exercises when none is named."""
+    from ..catalog import open_pack
+
+    found = open_pack(pack)
+    chosen = [found.find(name) for name in exercises] or list(found.exercises)
+    if file is not None and len(chosen) != 1:
+        raise UsageProblem("--file goes with one exercise: attngrade check exercise03 --file PATH")
+    files = {exercise.id: _data(file) if file else _workspace_file(exercise, workspace, found) for exercise in chosen}
+    verdicts = [
+        judge(exercise, *files[exercise.id], Options(device, isolation, timeout, memory, fresh_seed() if seed is None else seed))
+        for exercise in chosen
+    ]
+    report(verdicts, style, output)
+    return exit_code(verdicts)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a check is run."""
+
+    device: str = "auto"
+    isolation: str = "auto"
+    timeout_s: float = 60.0
+    memory_mib: int = 4096
+    seed: int = 0
+
+
+def judge(exercise: Exercise, data: bytes, name: str, options: Options) -> Verdict:
+    """Grade one file and name its mistakes."""
+    from ..diagnosis import diagnosed
+    from ..grading import Limits, grade
+
+    verdict = grade(
+        exercise, data, name=name, limits=Limits(options.timeout_s, options.memory_mib), seed=options.seed, device=chosen_device(exercise, options.device),
+        isolation=options.isolation,
+    )
+    return diagnosed(exercise, verdict)
+
+
+def chosen_device(exercise: Exercise, asked: str) -> str:
+    """``auto``: cuda for an exercise that needs one where there is one."""
+    if asked != "auto":
+        return asked
+    return "cuda" if exercise.gpu and os.path.exists("/dev/nvidiactl") else "cpu"
+
+
+def fresh_seed() -> int:
+    """A seed nobody knows beforehand."""
+    return int.from_bytes(os.urandom(4), "little")
+
+
+def report(verdicts: list[Verdict], style: str, output: Path | None) -> None:
+    """Render to the screen or a file (written beside, then renamed)."""
+    from ..render import as_text, renderer
+
+    terminal = sys.stdout.isatty() and output is None and "NO_COLOR" not in os.environ
+    width = min(100, max(40, shutil.get_terminal_size((80, 24)).columns))
+    text = as_text(verdicts, colour=terminal, width=width) if style == "text" else renderer(style)(verdicts)
+    if output is None:
+        click.echo(text)
+    else:
+        write_whole(output, text + "\n")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write beside, then rename, so that no half-written file is ever seen. Raises UsageProblem."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
+    except OSError as error:
+        raise UsageProblem(f"{path} can't be written ({error.strerror}). Choose another --output.") from None
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _data(path: Path) -> tuple[bytes, str]:
+    try:
+        return path.read_bytes(), path.name
+    except IsADirectoryError:
+        raise UsageProblem(f"{path} is a folder; --file wants one Python file.") from None
+    except OSError as error:
+        raise UsageProblem(f"{path} can't be read ({error.strerror}). Check the path.") from None
+
+
+def _workspace_file(exercise: Exercise, folder: Path | None, pack: Pack) -> tuple[bytes, str]:
+    from ..workspace import find
+
+    return _data(find(folder, pack).file(exercise))
+
+
+COMMANDS = [check]

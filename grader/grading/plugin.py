@@ -1,0 +1,200 @@
+"""The pytest side of a grading: fixtures for the checks, and a record of every one that was collected and ran."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ..checks.claims import Claim
+from ..checks.claims import arguments as shown_call
+from ..sandbox.errors import Raised, WorkerError, WorkerTimeout
+from ..sandbox.proxy import Submission
+from ..verdict import CheckResult, Evidence, Outcome, Reason
+
+
+@dataclass
+class Expected:
+    """A check as collected, before it ran."""
+
+    id: str
+    title: str
+    points: float
+    stretch: bool
+    functions: tuple[str, ...]
+    after: tuple[str, ...]
+    gpu_only: bool
+    budget: str = ""
+
+
+class NotLoaded(Exception):
+    """The submission doesn't load, so that no check can run."""
+
+
+@dataclass
+class Grading:
+    """One run of an exercise's checks. ``fresh`` gives a proxy on a loaded worker, or raises WorkerError."""
+
+    fresh: Callable[[], Submission]
+    seed: int
+    device: str = "cpu"
+    restarts: int = 2
+    expected: dict[str, Expected] = field(default_factory=dict)
+    results: dict[str, CheckResult] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    calls: list[Any] = field(default_factory=list)
+    load_error: WorkerError | None = None
+    on_result: Callable[[CheckResult], None] | None = None
+    _submission: Submission | None = None
+    _over: WorkerError | None = None
+
+    # ------------------------------------------------------------ fixtures
+
+    @pytest.fixture
+    def submission(self, request: pytest.FixtureRequest) -> Iterator[Submission]:
+        """The proxy of the submission under check."""
+        proxy = self._current()
+        proxy.check = check_id(request.node)
+        yield proxy
+
+    @pytest.fixture
+    def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
+        """A generator seeded from the run's seed and the check's id."""
+        return np.random.default_rng([self.seed, zlib.crc32(check_id(request.node).encode())])
+
+    @pytest.fixture(name="device")
+    def device_name(self) -> str:
+        """cpu or cuda."""
+        return self.device
+
+    def _current(self) -> Submission:
+        if self.load_error is not None:
+            raise NotLoaded(str(self.load_error))
+        if self._over is not None:
+            raise NotLoaded(str(self._over))
+        if self._submission is None:
+            try:
+                self._submission = self.fresh()
+            except WorkerError as error:
+                self.load_error = error
+                raise NotLoaded(str(error)) from None
+        return self._submission
+
+    def _after_death(self, error: WorkerError) -> None:
+        """A dead worker takes its check with it; a few deaths are replaced, a timeout is not."""
+        if self._submission is not None:
+            self.calls += self._submission.calls
+        self._submission = None
+        self.restarts -= 1
+        if isinstance(error, WorkerTimeout) or self.restarts < 0:
+            self._over = error
+
+    def finish(self) -> None:
+        """Collect the recorded calls of the last worker."""
+        if self._submission is not None:
+            self.calls += self._submission.calls
+
+    # ------------------------------------------------------------ hooks
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Note every check that has to have a record at the end."""
+        for item in items:
+            expected = describe(item)
+            if expected.id in self.expected:
+                self.faults.append(f"two checks have the id {expected.id}")
+            self.expected[expected.id] = expected
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A check file that can't be collected is the grader's fault."""
+        if report.failed:
+            self.faults.append(f"the checks can't be collected: {str(report.longrepr).strip().splitlines()[-1]}")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+        """Record the outcome of a check; anything but one clean call is no pass."""
+        report = yield
+        if call.when == "setup" and call.excinfo is None:
+            return report
+        if call.when == "teardown" and call.excinfo is None:
+            return report
+        expected = self.expected[check_id(item)]
+        if call.when == "teardown" or expected.id in self.results:
+            self.faults.append(f"{expected.id}: {call.excinfo and call.excinfo.value!r} after the check had ended")
+            return report
+        error = call.excinfo.value if call.excinfo else None
+        result = self._judge(expected, error)
+        self.results[expected.id] = result
+        if self.on_result is not None:
+            self.on_result(result)
+        if isinstance(error, WorkerError) and not isinstance(error, Raised):
+            self._after_death(error)
+        return report
+
+    def _judge(self, expected: Expected, error: BaseException | None) -> CheckResult:
+        base = CheckResult(expected.id, expected.title, Outcome.PASSED, expected.points, expected.points, expected.stretch, functions=expected.functions)
+        if error is None:
+            return base
+        lost = replace(base, outcome=Outcome.FAILED, points=0.0)
+        if isinstance(error, Claim):
+            return replace(lost, message=str(error), evidence=self._with_call(error), reason=Reason.WRONG_RESULT)
+        if isinstance(error, Raised):
+            return self._raised(lost, error)
+        if isinstance(error, WorkerError):
+            last = self._last_call()
+            return replace(lost, message=str(error), evidence=Evidence(arguments=last), reason=Reason(error.reason))
+        if isinstance(error, NotLoaded):
+            return replace(lost, outcome=Outcome.SKIPPED, message=f"Did not run: {error}")
+        if isinstance(error, pytest.skip.Exception):
+            return replace(lost, outcome=Outcome.SKIPPED, message=str(error) or "Not verified here.")
+        if isinstance(error, AssertionError):
+            return replace(lost, message=str(error).splitlines()[0] if str(error) else expected.title, evidence=Evidence(arguments=self._last_call()),
+                           reason=Reason.WRONG_RESULT)
+        self.faults.append(f"{expected.id}: {type(error).__name__}: {error}")
+        return replace(lost, outcome=Outcome.SKIPPED, message="The grader could not run this check.")
+
+    def _raised(self, lost: CheckResult, error: Raised) -> CheckResult:
+        evidence = Evidence(function=error.function, arguments=self._last_call(), raised=str(error))
+        if error.unwritten:
+            return replace(lost, message=f"{error.function} is not written yet.", evidence=evidence, reason=Reason.NOT_IMPLEMENTED)
+        if error.type == "Refused":
+            return replace(lost, message=f"{error.function}: {error.said}.", evidence=evidence, reason=Reason.RULE_BROKEN)
+        return replace(lost, message=f"{error}.", evidence=evidence, reason=Reason.WRONG_RESULT)
+
+    def _last_call(self) -> str:
+        last = self._submission.last if self._submission is not None else None
+        return shown_call(last) if last is not None and "args" in last.message else ""
+
+    def _with_call(self, error: Claim) -> Evidence | None:
+        evidence = error.evidence
+        last = self._submission.last if self._submission is not None else None
+        if evidence is not None and not evidence.arguments and last is not None and "args" in last.message:
+            return replace(evidence, arguments=shown_call(last), function=evidence.function or last.function)
+        return evidence
+
+
+def check_id(item: pytest.Item) -> str:
+    """``test_last_query_sits_on_last_key`` -> ``last-query-sits-on-last-key``."""
+    return item.name.removeprefix("test_").replace("_", "-")
+
+
+def describe(item: pytest.Item) -> Expected:
+    """What a check's decorators and docstring say of it."""
+    check = getattr(item, "function", None)
+    read = lambda name, default: getattr(check, "attngrade_" + name, default)  # noqa: E731
+    title = (getattr(check, "__doc__", None) or item.name).strip().splitlines()[0]
+    return Expected(check_id(item), title, read("points", 0.0), read("stretch", False), tuple(read("functions", ())), tuple(read("after", ())), read("gpu_only", False))
+
+
+def follow(results: dict[str, CheckResult], expected: dict[str, Expected]) -> list[CheckResult]:
+    """The results in order; a failure that follows from another failure is skipped and says of which."""
+    told = []
+    for name, result in results.items():
+        causes = [cause for cause in expected[name].after if cause in results and results[cause].outcome is Outcome.FAILED]
+        if result.outcome is Outcome.FAILED and causes:
+            result = replace(result, outcome=Outcome.SKIPPED, message=f"Follows from: {results[causes[0]].title}")
+        told.append(result)
+    return told

@@ -1,0 +1,173 @@
+"""`mark(question, answer)`: which points an answer earns, and which of its words earned them.
+
+No I/O, no clock, no chance: the same answer always gets the same marks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .marking.guards import addressed_to_marker, copied, is_list, mute, negated, scopes
+from .marking.lexicon import Lexicon, Span
+from .marking.patterns import Instance, Pattern, instances, parse_pattern
+from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
+from .marking.spelling import known_words
+from .marking.tokens import Text, read
+from .question import Point, Question, Reject
+
+LONGEST = 12_000  # characters; thirty seconds aloud are about 500
+
+_OFF_TOPIC = "No part of this answer is about the question; read the prompt again and answer that."
+_TO_MARKER = "This answer speaks to the marker. Leave that out and answer the question."
+_COPIED = "This is the question read back; say what the answer is."
+_LIST = "This is a list of terms. Say in sentences how they hang together."
+_DENIED = "Most of what this answer says about the points is that they don't hold."
+_TOO_LONG = f"An answer has at most {LONGEST} characters: thirty seconds aloud are about 500. Shorten it."
+
+
+@dataclass(frozen=True)
+class _Rubric:
+    accept: dict[str, list[Pattern]]
+    reject: dict[str, list[tuple[Pattern, Reject]]]
+    misconceptions: list[tuple[Pattern, Reject]]
+    lexicon: Lexicon
+    prompts: list[Text]
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """An answer with its concepts found and its negations scoped."""
+
+    text: Text
+    found: dict[str, list[Span]]
+    governed: list[tuple[int, range]]
+
+
+def mark(question: Question, answer: str) -> Marking:
+    """Mark one answer to one question."""
+    if question.kind != "open":
+        from .marking.exact import mark_exact
+
+        return mark_exact(question, answer)
+    if len(answer) > LONGEST:
+        return _nothing(question, answer, ("too-long",), _TOO_LONG)
+    rubric = _rubric(_Key(question))
+    text = read(answer, rubric.lexicon.mend)
+    if not text.tokens:
+        return _nothing(question, answer, ("empty",), "Nothing was answered.")
+    if addressed_to_marker(answer.lower()):
+        return _nothing(question, answer, ("off-topic",), _TO_MARKER)
+    if copied(text, rubric.prompts):
+        return _nothing(question, answer, ("copied-prompt",), _COPIED)
+    if is_list(text.tokens):
+        return _nothing(question, answer, ("keyword-list",), _LIST)
+    return _mark_open(question, answer, text, rubric)
+
+
+class _Key:
+    """A question as a cache key: by identity, as its mappings don't hash."""
+
+    def __init__(self, question: Question):
+        self.question = question
+
+    def __hash__(self) -> int:
+        return id(self.question)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and other.question is self.question
+
+
+@lru_cache(maxsize=256)
+def _rubric(key: _Key) -> _Rubric:
+    question = key.question
+    literals: dict[str, str] = {}
+    accept = {p.id: [parse_pattern(each, literals) for each in p.accept] for p in question.points}
+    reject = {p.id: [(parse_pattern(each.pattern, literals), each) for each in p.reject] for p in question.points}
+    wrong = [(parse_pattern(each.pattern, literals), each) for each in question.misconceptions]
+    patterns = [p for ps in accept.values() for p in ps] + [p for ps in reject.values() for p, _ in ps] + [p for p, _ in wrong]
+    phrasings = {**question.lexicon, **question.concepts, **literals}
+    lexicon = Lexicon(phrasings, sorted({name for pattern in patterns for name in pattern.names}), known_words())
+    prompts = [read(each) for each in (question.prompt, *question.asks)]
+    return _Rubric(accept, reject, wrong, lexicon, prompts)
+
+
+def _mark_open(question: Question, answer: str, text: Text, rubric: _Rubric) -> Marking:
+    mute(text)
+    reading = _Reading(text, rubric.lexicon.find(text.content), scopes(text.content))
+    marks = [_mark_point(point, rubric, reading) for point in question.points]
+    marks = _with_weak(marks, rubric, reading)
+    notes = [wrong.note for pattern, wrong in rubric.misconceptions if _asserted(pattern, reading)]
+    notes += [m.note for m in marks if m.state == CONTRADICTED and m.note]
+    flags = ["contradiction"] if notes or any(m.state == CONTRADICTED for m in marks) else []
+    if _denies(marks, rubric, reading):
+        marks = [PointMark(m.id, CONTRADICTED if m.state != NOT_DETECTED else NOT_DETECTED, m.span, m.note) for m in marks]
+        flags, notes = ["contradiction"], [*notes, _DENIED]
+    if not flags and not any(m.earned for m in marks) and sum(map(bool, reading.found.values())) < 3:
+        flags, notes = ["off-topic"], [_OFF_TOPIC]
+    return Marking(question.id, answer, tuple(marks), _score(question, marks), tuple(flags), tuple(dict.fromkeys(notes)))
+
+
+def _mark_point(point: Point, rubric: _Rubric, reading: _Reading) -> PointMark:
+    earned = [i for p in rubric.accept[point.id] if not p.weak for i in _assertions(p, reading)]
+    against = [(i, why) for p, why in rubric.reject[point.id] for i in _assertions(p, reading)]
+    last = max((i.end for i in earned), default=-1)
+    for instance, why in against:
+        if instance.end > last or not earned:
+            return PointMark(point.id, CONTRADICTED, _span(instance, reading), why.note)
+    if earned:
+        return PointMark(point.id, MET, _span(min(earned, key=lambda i: (i.end - i.start, i.start)), reading))
+    return PointMark(point.id, note=point.feedback)
+
+
+def _with_weak(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> list[PointMark]:
+    if not any(m.earned for m in marks) or any(m.state == CONTRADICTED for m in marks):
+        return marks
+    out = []
+    for m in marks:
+        weak = [p for p in rubric.accept[m.id] if p.weak] if m.state == NOT_DETECTED else []
+        hit = next((i for p in weak for i in _assertions(p, reading)), None)
+        out.append(PointMark(m.id, MET, _span(hit, reading)) if hit else m)
+    return out
+
+
+def _assertions(pattern: Pattern, reading: _Reading) -> list[Instance]:
+    """The instances that stand: not muted, and not negated where the pattern minds."""
+    content = reading.text.content
+    return [
+        each
+        for each in instances(pattern, reading.found, content)
+        if not any(content[n].muted for start, end in each.spans for n in range(start, end))
+        and not (pattern.guarded and negated(each, reading.governed))
+    ]
+
+
+def _asserted(pattern: Pattern, reading: _Reading) -> bool:
+    return bool(_assertions(pattern, reading))
+
+
+def _denies(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> bool:
+    """Whether the answer denies at least two points, and as many as it asserts."""
+    denied = 0
+    for m in marks:
+        if m.earned:
+            continue
+        found = [i for p in rubric.accept[m.id] if p.guarded and not p.weak for i in instances(p, reading.found, reading.text.content)]
+        denied += any(negated(i, reading.governed) for i in found) or m.state == CONTRADICTED
+    return denied >= 2 and denied >= sum(m.earned for m in marks)
+
+
+def _span(instance: Instance, reading: _Reading) -> tuple[int, int]:
+    content = reading.text.content
+    return content[instance.start].start, content[instance.end - 1].end
+
+
+def _score(question: Question, marks: list[PointMark]) -> float:
+    earned = {m.id for m in marks if m.earned}
+    total = question.total
+    return round(sum(p.weight for p in question.points if p.id in earned) / total, 6) if total else 0.0
+
+
+def _nothing(question: Question, answer: str, flags: tuple[str, ...], note: str) -> Marking:
+    marks = tuple(PointMark(point.id, note=point.feedback) for point in question.points)
+    return Marking(question.id, answer, marks, 0.0, flags, (note,))

@@ -1,0 +1,197 @@
+"""Concepts: named sets of phrasings, found in an answer's tokens.
+
+A phrasing is a line of items: `word` (any form of it), `begin*` (a prefix), `_` (any one token), `..` (up to three tokens), `...` (up to
+six), `[one|two|thr*]` (either), a trailing `?` (may be missing), `@name` (another concept). Articles and fillers are skipped on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .tokens import Token
+from .words import CONTRACTED, FILLERS, NEGATORS, distance, stem
+
+Span = tuple[int, int]
+
+
+class LexiconError(ValueError):
+    """A phrasing can't be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    stems: frozenset[str] = frozenset()
+    prefixes: tuple[str, ...] = ()
+    concept: str = ""
+    gap: int = 0  # up to this many tokens
+    any: bool = False
+    optional: bool = False
+
+    def takes(self, token: Token) -> bool:
+        return self.any or token.stem in self.stems or bool(self.prefixes) and token.word.startswith(self.prefixes)
+
+
+def parse_phrase(line: str) -> tuple[Item, ...]:
+    """One phrasing as items; fillers are dropped."""
+    items = []
+    for piece in line.split():
+        optional = len(piece) > 1 and piece.endswith("?")
+        piece = piece[:-1] if optional else piece
+        items += _items(piece, optional)
+    if not items or items[0].gap or items[0].optional:
+        raise LexiconError(f"{line!r}: a phrasing starts with a word, a prefix or a concept that must be there.")
+    return tuple(items)
+
+
+def _items(piece: str, optional: bool) -> list[Item]:
+    if piece in ("..", "..."):
+        return [Item(gap=3 * (len(piece) - 1))]
+    if piece == "_":
+        return [Item(any=True, optional=optional)]
+    if piece.startswith("@"):
+        return [Item(concept=piece[1:], optional=optional)]
+    choices = piece[1:-1].split("|") if piece.startswith("[") and piece.endswith("]") else [piece]
+    if len(choices) == 1 and choices[0] in CONTRACTED:
+        return [Item(stems=frozenset({stem(word)})) for word in CONTRACTED[choices[0]].split() if word not in FILLERS]
+    if len(choices) == 1 and choices[0] in FILLERS and choices[0] not in NEGATORS:
+        return []
+    prefixes = tuple(choice[:-1] for choice in choices if choice.endswith("*") and len(choice) > 1)
+    stems = frozenset(stem(choice) for choice in choices if not choice.endswith("*") or len(choice) == 1)
+    return [Item(stems=stems, prefixes=prefixes, optional=optional)]
+
+
+class Concept:
+    """All phrasings of one name, indexed by how they begin."""
+
+    def __init__(self, name: str, phrasings: str):
+        self.name = name
+        self.phrases = [parse_phrase(line) for line in phrasings.splitlines() if line.strip() and not line.strip().startswith("#")]
+        self.by_stem: dict[str, list[tuple[Item, ...]]] = {}
+        self.others: list[tuple[Item, ...]] = []
+        for phrase in self.phrases:
+            if phrase[0].concept or phrase[0].prefixes or phrase[0].any:
+                self.others.append(phrase)
+            else:
+                for first in phrase[0].stems:
+                    self.by_stem.setdefault(first, []).append(phrase)
+
+
+class Lexicon:
+    """The concepts that one question needs, and the words that its typos are mended to."""
+
+    def __init__(self, phrasings: Mapping[str, str], wanted: Iterable[str], known: frozenset[str] = frozenset()):
+        self.concepts: dict[str, Concept] = {}
+        self._collect(phrasings, list(wanted))
+        self._known = known
+        self._stems: set[str] = set()
+        self._prefixes: tuple[str, ...] = ()
+        self._words: dict[str, list[str]] = {}
+        self._mended: dict[str, str] = {}
+        self._vocabulary(phrasings.get("spelling", ""))
+
+    def _collect(self, phrasings: Mapping[str, str], wanted: list[str]) -> None:
+        while wanted:
+            name = wanted.pop()
+            if name in self.concepts:
+                continue
+            if name not in phrasings:
+                raise LexiconError(f"@{name} is in no lexicon; add it to the question's concepts or to lexicon.yaml.")
+            self.concepts[name] = Concept(name, phrasings[name])
+            wanted += [item.concept for phrase in self.concepts[name].phrases for item in phrase if item.concept]
+
+    def _vocabulary(self, spelling: str) -> None:
+        items = [item for concept in self.concepts.values() for phrase in concept.phrases for item in phrase]
+        self._stems = {each for item in items for each in item.stems}
+        self._prefixes = tuple({prefix for item in items for prefix in item.prefixes})
+        words = set(spelling.split()) | {each for each in self._stems | set(self._prefixes) if len(each) > 4 and each.isalpha()}
+        for word in words:
+            self._words.setdefault(word[0], []).append(word)
+
+    def mend(self, word: str) -> str:
+        """The lexicon's word that a misspelt one was meant to be; any other word as it is."""
+        if len(word) < 5 or not word.isalpha() or word in self._known:
+            return word
+        if stem(word) in self._stems or word.startswith(self._prefixes) or stem(word) in self._known:
+            return word
+        if word not in self._mended:
+            self._mended[word] = self._nearest(word) if len(self._mended) < 4000 else word
+        return self._mended[word]
+
+    def _nearest(self, word: str) -> str:
+        most = 1 if len(word) < 8 else 2
+        swapped = word[1] if len(word) > 1 else ""
+        candidates = self._words.get(word[0], []) + (self._words.get(swapped, []) if swapped != word[0] else [])
+        base = stem(word)
+        best, nearest = most + 1, word
+        for candidate in sorted(candidates):
+            far = min(distance(word, candidate, most), distance(base, candidate, most) if len(base) > 4 else most + 1)
+            if far < best:
+                best, nearest = far, candidate
+        return nearest
+
+    def find(self, tokens: list[Token]) -> dict[str, list[Span]]:
+        """Every place of every concept; the longest match at each place first."""
+        return _Search(self, tokens).everything()
+
+
+class _Search:
+    def __init__(self, lexicon: Lexicon, tokens: list[Token]):
+        self.lexicon, self.tokens = lexicon, tokens
+        self.found: dict[str, list[Span]] = {}
+        self.starts: dict[str, dict[int, list[int]]] = {}
+        self.open: set[str] = set()
+
+    def everything(self) -> dict[str, list[Span]]:
+        for name in self.lexicon.concepts:
+            self._concept(name)
+        return self.found
+
+    def _concept(self, name: str) -> dict[int, list[int]]:
+        if name in self.starts:
+            return self.starts[name]
+        if name in self.open:
+            return {}
+        self.open.add(name)
+        concept = self.lexicon.concepts[name]
+        starts: dict[int, list[int]] = {}
+        for at, token in enumerate(self.tokens):
+            ends = {end for phrase in concept.by_stem.get(token.stem, ()) for end in self._match(phrase, 0, at)}
+            ends |= {end for phrase in concept.others for end in self._match(phrase, 0, at)}
+            if ends:
+                starts[at] = sorted(ends, reverse=True)
+        self.starts[name] = starts
+        self.found[name] = [(at, end) for at, ends in starts.items() for end in ends]
+        return starts
+
+    def _match(self, phrase: tuple[Item, ...], n: int, at: int) -> set[int]:
+        """Where the items from the n-th on can end when they start at token `at`."""
+        if n == len(phrase):
+            return {at}
+        item = phrase[n]
+        ends: set[int] = set()
+        if item.optional:
+            ends |= self._match(phrase, n + 1, at)
+        if n and at < len(self.tokens) and self.tokens[at].sentence != self.tokens[at - 1].sentence:
+            return ends
+        if item.gap:
+            return ends | self._gap(phrase, n, at)
+        if at >= len(self.tokens):
+            return ends
+        if item.concept:
+            for end in self._concept(item.concept).get(at, ()):
+                ends |= self._match(phrase, n + 1, end)
+        elif item.takes(self.tokens[at]):
+            ends |= self._match(phrase, n + 1, at + 1)
+        return ends
+
+    def _gap(self, phrase: tuple[Item, ...], n: int, at: int) -> set[int]:
+        ends: set[int] = set()
+        for skip in range(phrase[n].gap + 1):
+            here = at + skip
+            if skip and (here > len(self.tokens) or self.tokens[here - 1].stem in NEGATORS):
+                break
+            if skip and here < len(self.tokens) and self.tokens[here].sentence != self.tokens[at - 1].sentence:
+                break
+            ends |= self._match(phrase, n + 1, here)
+        return ends

@@ -1,0 +1,139 @@
+"""One spelling for what people type: LaTeX, Unicode and ASCII mathematics become the same atoms.
+
+`normalise(text)` gives a lower-case text and, for each of its characters, the place in the original that it came from, so that
+evidence can be shown in the person's own words. Every rule is a bounded regular expression: the time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+_SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₘₙₚₜ", "0123456789ijkmnpt", strict=True))
+_SUP = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀᵗᵏⁱ", "0123456789-+ttki", strict=True)) | {"ᐟ": "/", "⁄": "/"}
+_CHARS = {
+    "∞": "inf", "√": "sqrt", "·": "*", "⋅": "*", "∙": "*", "×": "*", "•": "\n- ", "−": "-", "–": "-", "—": " ; ", "≈": "~", "≃": "~",
+    "≅": "~", "∼": "~", "∝": "~", "→": " -> ", "⇒": " -> ", "⟶": " -> ", "⟹": " -> ", "↦": " -> ", "≤": "<=", "≥": ">=", "⩾": ">=",
+    "≠": "!=", "∑": " sum ", "Σ": " sum ", "δ": "delta", "Δ": "delta", "σ": "sigma", "μ": "mu", "µ": "mu", "α": "alpha", "θ": "theta",
+    "Θ": "o", "ρ": "rho", "⊤": "^t", "‖": "|", "∂": "d", "⟨": "<", "⟩": ">", "’": "'", "‘": "'", "`": " ", "“": '"', "”": '"', "½": "1/2",
+    "¼": "1/4", "₋": "-", "⊗": " outer ", "≡": "=", "≔": "=", "′": "'", "↑": " grows ", "…": "...",
+}  # fmt: skip
+_LOOKALIKE = dict(zip("аеорсхіјѕԁһԛ", "aeopcxijsdhq", strict=True))
+
+_K = r"d_k"
+_I, _OPEN, _CLOSE = r"[ijkmn]", r"\s*[({\[]?\s*", r"\s*[)}\]]?"
+
+_LATEX = [
+    (r"\\(?:text|mathrm|operatorname|mathbf|mathbb|mathcal|bm|boldsymbol|textbf|textit|emph)\*?\s*\{([^{}]{0,80})\}", r"\1"),
+    (r"\\[dt]?frac\s*\{([^{}]{0,80})\}\s*\{([^{}]{0,80})\}", r"\1/\2"),
+    (r"\\sqrt\s*\{([^{}]{0,80})\}", r"sqrt(\1)"),
+    (r"\\(?:left|right|big|bigl|bigr|quad|qquad|displaystyle|,|;|!|:)(?![a-z])", " "),
+    (r"\\(?:infty|infinity)\b", "inf"), (r"\\cdot\b|\\times\b|\\odot\b", "*"), (r"\^\s*\{?\\(?:top|intercal|mathsf\{t\})\}?", "^t"),
+    (r"\\(?:approx|sim|simeq|propto|asymp)\b", "~"), (r"\\(?:to|rightarrow|longrightarrow|implies|mapsto)\b", " -> "),
+    (r"\\(?:leq?|leqslant)\b", "<="), (r"\\(?:geq?|geqslant)\b", ">="), (r"\\neq?\b", "!="), (r"\\(?:langle|lvert)\b", "<"),
+    (r"\\(?:rangle|rvert)\b", ">"), (r"\\(?:theta|omega)\s*\(\s*1\s*\)", "o(1)"), (r"\\sum(?:_\{[^{}]{0,30}\}|_\w)?(?:\^\{[^{}]{0,30}\}|\^\w)?", " sum "),
+    (r"\\partial\b", "d"), (r"\\[()\[\]]|\$+", " "), (r"\\([a-z]+)", r"\1 "), (r"_\{\s*(\w+?)\s*\}", r"_\1"), (r"_\{\s*(\w)\s*,?\s*(\w)\s*\}", r"_\1\2"),
+    (r"\^\{([^{}]{0,40})\}", r"^(\1)"), (r"\*\*", "^"),
+]  # fmt: skip
+_ATOMS = [
+    (r"\b([ie])\.([ge])\.?,?(?=\W)", r" "), (r"\b(etc|vs|resp|approx|w\.r\.t|cf|fig|eq)\.", r"\1"), (r"\bw\.r\.t\b", "wrt"),
+    (r"\bb/c\b", "because"), (r"\bw/o\b", "without "), (r"\bw/(?=\s|[a-z])", "with "), (r"\band/or\b", "or"),
+    (r"float\(\s*['\"]?-\s*inf(?:inity)?['\"]?\s*\)|-\s*float\(\s*['\"]inf(?:inity)?['\"]\s*\)", " -inf "),
+    (r"-\s*(?:np|torch|math|numpy|jnp)\.inf\b|(?:torch|np|jnp)\.finfo\([^()]{0,40}\)\.min|-\s*1e\+?\d+\b|-\s*10\^\(?\d+\)?", " -inf "),
+    (r"(?:\bminus|\bnegative|\bneg\.?|-)[\s-]*(?:the\s+)?inf(?:init(?:y|ies|e)|s)?\b", " -inf "),
+    (r"\b(?:d_?k|dim_?k|d_?head|head_?dim|d_?h|dim_?head|d_?qk|d\s+sub\s+k|d_key|dim_head|dhead)\b", "d_k"),
+    (r"\bd_model/\s?n?_?h\w*", "d_k"),
+    (r"\^\s*\(?\s*-\s*(?:1\s*/\s*4|0?\.25)\s*\)?", "^-1/4"), (r"\^\s*\(?\s*-\s*(?:1\s*/\s*2|0?\.5)\s*\)?", "^-1/2"),
+    (r"\^\s*\(?\s*(?:1\s*/\s*2|0?\.5)\b\s*\)?", "^1/2"), (r"\^\s*\(?\s*(?:1\s*/\s*4|0?\.25)\b\s*\)?", "^1/4"),
+    (r"1\s*/\s*\(?(\w+)\^1/4\)?", r"\1^-1/4"), (r"\^\s*\(?\s*-\s*1\s*\)?(?![/\d])", "^-1"), (r"\^\s*\(?\s*2\s*\)?(?![\d.])", "^2"), (r"\^\s*\(\s*t\s*\)", "^t"),
+    (rf"{_K}\^1/2", "sqrt(d_k)"), (rf"{_K}\^-1/2", "1/sqrt(d_k)"), (rf"{_K}\^-1\b(?!/)", "1/d_k"),
+    (r"(?:np|math|torch|jnp)\.(?=[a-z])", ""),
+    (rf"\b(?:square\s+root|sqrt|root)(?:\s+of)?(?:\s+the)?{_OPEN}{_K}{_CLOSE}", " sqrt(d_k) "),
+    (r"\bsqrt\s*\(\s*([a-z0-9_.]+)\s*\)", r" sqrt(\1) "), (r"\bsqrt\s+(?:of\s+)?(d|n|dim|64|128|256|512|1024)\b", r" sqrt(\1) "),
+    (r"\bsqrt(d|n|64|128|256|512|1024)\b", r" sqrt(\1) "),
+    (r"\b1\s*(?:/|over)\s*\(?\s*sqrt\(d_k\)", " 1/sqrt(d_k)"), (r"\b1\s*/\s*\(?\s*d_k\b|\bone\s+over\s+d_k\b", " 1/d_k"),
+    (r"\bone\s+over\s+(?:the\s+)?sqrt\(d_k\)", " 1/sqrt(d_k)"), (r"/\s*sqrt\(d_k\)", " / sqrt(d_k) "),
+    (r"<\s*q\s*,\s*k\s*>|\bdot\s*\(\s*q\s*,\s*k\s*\)|\bq\s*(?:\^t|\.t|')\s*\*?\s*k\b|\bq_?i?\s+dot\s+k_?j?\b", " q.k "),
+    (r"\bq\s*[.@*]\s*k\b(?:\.t\b|\^t|\.transpose\([^()]{0,12}\)|\.mt\b)?|\bqk(?:\^t|\.t\b|')|\bqkt\b|\bqk\b(?!\s*-?\s*(?:layer)?-?norm)", " q.k "),
+    (rf"\bq_?\[?({_I})\]?\s*\*?\s*k_?\[?\1\]?(?![a-z_0-9])", r" q_i*k_i "), (r"\bq_?({0})k_?({0})\b".format(_I), " q_i*k_i "),
+    (r"\bp\s*@\s*p\s*(?:\.t\b|\^t)?|\bp\s*\*?\s*p\s*(?:\^t|\^'|'|\.t\b)|\bppt\b|\bouter\s*\(\s*p\s*,\s*p\s*\)|\bp\s+outer\s+p\b", " pp^t "),
+    (r"\bp\s+p[\s-]+transposed?\b|\bp\s+times\s+p[\s-]+transposed?\b|\bp\s*\[:, ?none\]\s*[*@]\s*p\s*\[none(?:, ?:)?\]", " pp^t "),
+    (r"\b(?:e|e_?\w)\s*(?:e|e_?\w)\s*\^t|\bouter\s*\(\s*(?:e|e_?\w)\s*,\s*(?:e|e_?\w)\s*\)", " ee^t "),
+    (r"\b(?:kronecker\s+)?delta\s*_?\s*\(?\s*i\s*,?\s*j\s*\)?|\bkronecker(?:\s+delta)?\b|(?:\b1|\bi|\bidentity)?\s*[\[{(]\s*i\s*==?\s*j\s*[\]})]|\bi_ij\b", " delta_ij "),
+    (rf"\bp_?\[\s*({_I})\s*\]|\bp_?({_I})\b", lambda m: f" p_{m.group(1) or m.group(2)} "), (rf"\bs_?({_I})\b", r" s_\1 "),
+    (r"\bw[_^]?\(?q\)?\b|\bq_proj\b|\bwq\b", " w_q "), (r"\bw[_^]?\(?k\)?\b|\bk_proj\b|\bwk\b", " w_k "),
+    (r"\bo\s*\(\s*1\s*\)", " o(1) "), (r"\btheta\s*\(\s*1\s*\)", " o(1) "), (r"\bo\s*\(\s*(?=[a-z0-9])", " "),
+    (r"\be\s*[\[({]", " expect ("), (r"\be\s*\^\s*|\bexp\s*\(", " exp ("), (r"\be\s+to\s+the\b(?:\s+power(?:\s+of)?)?", " exp "),
+    (r"\bvar\s*[\[({]|\bvariance\s*[\[({]", " variance ("), (r"\bstd\s*[\[({]", " std ("),
+    (r"==?>|--?>", " -> "), (r"(?<=[a-z0-9)])-(?=[a-z])", " "), (r"(?<=[a-z])\+(?=[a-z])", " + "), (r"~=|=~", "~"), (r"\bnp\.|\btorch\.", ""),
+]  # fmt: skip
+
+_RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = []
+
+
+def normalise(text: str) -> tuple[str, list[int]]:
+    """The text in one spelling, and the original place of each of its characters."""
+    chars, places = _characters(text)
+    if not _RULES:
+        _RULES.extend((re.compile(pattern), new) for pattern, new in _LATEX + _ATOMS)
+    for rule, new in _RULES:
+        chars, places = _substitute(rule, new, chars, places)
+    return chars, places
+
+
+def _characters(text: str) -> tuple[str, list[int]]:
+    if text.isascii():
+        return text.lower().replace("`", " "), list(range(len(text)))
+    out: list[str] = []
+    places: list[int] = []
+    raised = lowered = False
+    for place, char in enumerate(text):
+        new, raised, lowered = _character(char, raised, lowered)
+        out.append(new)
+        places.extend([place] * len(new))
+    return "".join(out), places
+
+
+def _character(char: str, raised: bool, lowered: bool) -> tuple[str, bool, bool]:
+    if char in _SUP:
+        return _SUP[char] if raised else "^" + _SUP[char], True, False
+    if char in _SUB:
+        return _SUB[char] if lowered else "_" + _SUB[char], False, True
+    if char in _CHARS:
+        return _CHARS[char], False, False
+    if ord(char) < 128:
+        return char.lower(), False, False
+    if unicodedata.category(char) in ("Cf", "Mn", "Cc", "Co", "Cs"):
+        return "", raised, lowered
+    plain = unicodedata.normalize("NFKD", char).lower()[:4]
+    kept = "".join(_CHARS.get(c, _LOOKALIKE.get(c, c)) for c in plain if not unicodedata.combining(c))
+    return kept, False, False
+
+
+def _substitute(
+    rule: re.Pattern[str], new: str | Callable[[re.Match[str]], str], text: str, places: list[int]
+) -> tuple[str, list[int]]:
+    found = list(rule.finditer(text))
+    if not found:
+        return text, places
+    pieces: list[str] = []
+    moved: list[int] = []
+    at = 0
+    for match in found:
+        piece = new(match) if callable(new) else match.expand(new)
+        pieces += [text[at : match.start()], piece]
+        moved += places[at : match.start()]
+        moved += _spread(places[match.start() : match.end()], len(piece))
+        at = match.end()
+    return "".join([*pieces, text[at:]]), moved + places[at:]
+
+
+def _spread(places: list[int], length: int) -> list[int]:
+    """`length` places from the first to the last of `places`."""
+    if not places or length == 0:
+        return [0] * length
+    if length == 1:
+        return [places[0]]
+    last = len(places) - 1
+    return [places[(k * last) // (length - 1)] for k in range(length)]

@@ -1,0 +1,74 @@
+"""What can go wrong with a worker, drawn once:
+
+WorkerError
+├── WorkerDied       the process ended while an answer was owed
+├── WorkerTimeout    the wall clock of the exercise ran out
+├── WorkerMemory     the process tree outgrew its limit, or an allocation was refused
+├── WorkerGarbage    what came over the pipe is not a frame, or not the reply that was asked for
+└── Raised           the submission's own code raised (a value, in a way: not a fault of the worker)
+    └── NoGradient   a gradient was asked of a result that carries no graph
+
+None of them is a ValueError, so that a check which waits for one can't take a fault for a right answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import AttngradeError
+
+
+class StartFailed(AttngradeError):
+    """No worker could be started: a fault of the grader, charged to nobody."""
+
+
+class WorkerError(Exception):
+    """A fault charged to the submission; ``reason`` is the verdict's word for it."""
+
+    reason = "crash"
+
+
+class WorkerDied(WorkerError):
+    """The worker's process ended while an answer was owed."""
+
+
+class WorkerTimeout(WorkerError):
+    """The wall clock ran out."""
+
+    reason = "timeout"
+
+
+class WorkerMemory(WorkerError):
+    """The memory limit was met."""
+
+    reason = "memory"
+
+
+class WorkerGarbage(WorkerError):
+    """Bytes that are not a reply."""
+
+
+class Raised(WorkerError):
+    """The submission's code raised an exception; what it said of itself, in plain words."""
+
+    reason = "wrong-result"
+
+    def __init__(self, said: dict[str, Any], function: str = ""):
+        self.type = str(said.get("type", "?"))
+        bases = said.get("bases")
+        self.bases = tuple(str(base) for base in bases) if isinstance(bases, list) else ()
+        self.said = str(said.get("message", ""))
+        line = said.get("line")
+        self.line = line if isinstance(line, int) and not isinstance(line, bool) else None
+        self.function = function
+        where = f" (line {self.line})" if self.line else ""
+        super().__init__(f"{function or 'the file'} raised {self.type}{where}: {self.said}" if self.said else f"{function or 'the file'} raised {self.type}{where}")
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether this is a stub speaking."""
+        return "NotImplementedError" in self.bases
+
+
+class NoGradient(Raised):
+    """The result is detached: no gradient flows back."""

@@ -1,0 +1,219 @@
+"""The trusted end of the pipe: one worker, its deadline, its memory, and everything it says taken as hostile."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import subprocess
+import time
+from typing import Any
+
+from . import jail, processes, wire
+from .errors import NoGradient, Raised, StartFailed, WorkerDied, WorkerError, WorkerGarbage, WorkerMemory, WorkerTimeout
+
+TICK_S = 0.05
+PRINTED_CAP = 64 << 10
+START_S = 60.0
+
+
+class Worker:
+    """A started worker. Use as a context manager; ``close`` leaves no process behind."""
+
+    def __init__(self, plan: jail.Plan, isolation: str = "auto", early: jail.Start | None = None):
+        self.plan = plan
+        self._asked = isolation
+        self.note = ""
+        self.deadline = float("inf")
+        self.printed = bytearray()
+        self.printed_in_all = 0
+        self.death: Exception | None = None
+        self._begin(early or jail.start_for(plan, isolation))
+
+    def _begin(self, start: jail.Start) -> None:
+        self._start = start
+        self.isolation = start.isolation
+        self._poll = select.poll()
+        self._poll.register(self._start.receive, select.POLLIN)
+        self._poll.register(self._start.printed, select.POLLIN)
+        self._open = {self._start.receive, self._start.printed}
+        self._inbox = bytearray()
+        self._next = 0
+        self._tree = processes.Tree(self._start.process.pid)
+        self._ready = False
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------ talking
+
+    def wait_ready(self) -> None:
+        """Block until the worker has imported what it needs. Where bwrap is refused, ``auto`` falls back to a plain process and notes it.
+
+        Raises StartFailed: a worker that does not start is the grader's fault.
+        """
+        if self._ready:
+            return
+        try:
+            self._receive(0, time.monotonic() + START_S)
+        except WorkerError as error:
+            self.close()
+            if self._asked != "auto" or self.isolation != "bubblewrap":
+                raise StartFailed(f"{error} Run `attngrade doctor`.") from None
+            self.note = f"bubblewrap is installed but refused here ({error})"
+            self.printed, self.death = bytearray(), None
+            self._begin(jail.start_for(self.plan, "process"))
+            self.wait_ready()
+        self._ready = True
+
+    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Send one message, wait for its reply. Raises the errors of ``errors.py``; after any but Raised the worker is dead."""
+        if self.death is not None:
+            raise self.death
+        self.wait_ready()
+        self._next += 1
+        try:
+            self._send(wire.pack({**message, "id": self._next}))
+            reply = self._receive(self._next, self.deadline)
+        except (WorkerDied, WorkerTimeout, WorkerMemory, WorkerGarbage) as error:
+            self.death = error
+            self.close()
+            raise
+        return reply
+
+    def _send(self, pieces: list[bytes | memoryview]) -> None:
+        fd = self._start.send
+        poll = select.poll()
+        poll.register(fd, select.POLLOUT)
+        for piece in pieces:
+            view = memoryview(piece).cast("B")
+            while view:
+                self._tick(self.deadline)
+                if not poll.poll(TICK_S * 1000):
+                    self._drain()
+                    continue
+                try:
+                    view = view[os.write(fd, view) :]
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    raise self._died() from None
+
+    def _receive(self, expected: int, deadline: float) -> dict[str, Any]:
+        prefix = self._take(wire.PREFIX.size, deadline)
+        try:
+            header_size, payload_size = wire.lengths(prefix)
+            header = self._take(header_size, deadline)
+            reply = wire.unpack(header, self._take(payload_size, deadline))
+        except wire.WireError as error:
+            raise WorkerGarbage(f"The submission's process wrote something into the grader's channel that is not a reply ({error}).") from None
+        if type(reply.get("id")) is not int or reply["id"] != expected:
+            raise WorkerGarbage("The submission's process answered a question that nobody asked.")
+        return reply
+
+    def _take(self, size: int, deadline: float) -> bytes:
+        while len(self._inbox) < size:
+            self._tick(deadline)
+            wanted = size - len(self._inbox)
+            for fd, _ in self._poll.poll(TICK_S * 1000):
+                if fd == self._start.printed:
+                    self._read_printed()
+                    continue
+                piece = self._read(fd, max(wanted, 1))
+                if piece == b"":
+                    raise self._died()
+                self._inbox += piece or b""
+        taken = bytes(self._inbox[:size])
+        del self._inbox[:size]
+        return taken
+
+    @staticmethod
+    def _read(fd: int, wanted: int) -> bytes | None:
+        try:
+            return os.read(fd, min(wanted, 1 << 20))
+        except BlockingIOError:
+            return None
+
+    def _read_printed(self) -> bool:
+        piece = self._read(self._start.printed, 1 << 16)
+        if piece == b"":
+            with contextlib.suppress(KeyError):
+                self._poll.unregister(self._start.printed)
+            return False
+        if piece:
+            self.printed_in_all += len(piece)
+            self.printed += piece[: PRINTED_CAP - len(self.printed)]
+        return bool(piece)
+
+    def _drain(self) -> None:
+        for _ in range(64):
+            if not self._read_printed():
+                return
+
+    def _tick(self, deadline: float) -> None:
+        if time.monotonic() > deadline:
+            raise WorkerTimeout("The time limit ran out before the submission answered.")
+        over = self._tree.over(self.plan.memory_mib << 20)
+        if over:
+            raise WorkerMemory(over)
+
+    def _died(self) -> Exception:
+        self._drain()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._start.process.wait(timeout=1.0)
+        code = self._start.process.returncode
+        if self._ready is False:
+            said = self.printed.decode("utf-8", "replace").strip().splitlines()
+            return WorkerDied(f"The worker did not start: {said[-1] if said else 'it said nothing'}")
+        if code is not None and code < 0:
+            return WorkerDied(f"The submission's process was ended by signal {signal.Signals(-code).name} while a result was owed.")
+        if code is not None and code > 128 and code - 128 in signal.valid_signals():
+            return WorkerDied(f"The submission's process was ended by signal {signal.Signals(code - 128).name} while a result was owed.")
+        return WorkerDied("The submission ended its process while a result was owed; leaving early earns nothing.")
+
+    # ------------------------------------------------------------ looking from outside
+
+    def mark_memory(self) -> int:
+        """Set the worker's high-water mark back (where the kernel allows it) and return it, in bytes."""
+        return self._tree.mark()
+
+    def peak_bytes(self) -> int:
+        """The resident high-water mark of the worker's own process, from the kernel."""
+        return self._tree.peak()
+
+    # ------------------------------------------------------------ the end
+
+    def close(self) -> None:
+        """Kill the whole tree, wait until it is gone, keep the last of what was printed."""
+        if self._start.process.returncode is None or self._open:
+            self._tree.kill()
+            self._start.process.wait()
+            self._drain()
+        for fd in (*self._open, self._start.send, *([self._start.info] if self._start.info is not None else [])):
+            with contextlib.suppress(OSError):
+                os.close(fd)
+        self._open = set()
+        self._start.info = None
+        self._start.send = -1
+        if self._start.scratch:
+            shutil.rmtree(self._start.scratch, ignore_errors=True)
+        if self.death is None:
+            self.death = WorkerDied("The worker was closed.")
+
+
+def raise_if_raised(reply: dict[str, Any], function: str) -> None:
+    """Turn the ``raised`` part of a reply into Raised (or what it stands for)."""
+    said = reply.get("raised")
+    if said is None:
+        return
+    if not isinstance(said, dict):
+        raise WorkerGarbage("The submission's process sent a reply of no known form.")
+    raised = Raised(said, function)
+    if "MemoryError" in raised.bases or ("alloc" in raised.said and "memory" in raised.said):
+        raise WorkerMemory(f"{function or 'The file'} asked for more memory than the limit allows ({raised.said[:200] or 'MemoryError'}).")
+    raise NoGradient(said, function) if raised.type == "NoGradient" else raised

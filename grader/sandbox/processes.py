@@ -1,0 +1,119 @@
+"""A worker's process tree as the kernel shows it: memory, number of processes and threads, and its end. Linux reads /proc; elsewhere the group is all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+
+PROCESS_CAP = 64
+THREAD_CAP = 512
+PROC = sys.platform == "linux"
+
+
+class Tree:
+    """The processes that descend from ``pid`` (bwrap, or the worker itself)."""
+
+    def __init__(self, pid: int):
+        self.pid = pid
+        self._worker: int | None = None
+        self._looked = 0.0
+
+    def members(self) -> list[int]:
+        """The tree's process ids, root first."""
+        found, queue = [], [self.pid]
+        while queue and len(found) <= 4 * PROCESS_CAP:
+            pid = queue.pop(0)
+            found.append(pid)
+            queue += _children(pid)
+        return found
+
+    def over(self, memory: int) -> str | None:
+        """A sentence if the tree is over a limit. Looks at most twenty times a second."""
+        now = time.monotonic()
+        if not PROC or now - self._looked < 0.04:
+            return None
+        self._looked = now
+        members = self.members()
+        if len(members) > PROCESS_CAP:
+            return f"The submission started more than {PROCESS_CAP} processes."
+        facts = [_facts(pid) for pid in members]
+        if sum(fact.get("VmRSS", 0) for fact in facts) > memory:
+            return f"The submission used more than {memory >> 20} MiB of memory."
+        if sum(fact.get("Threads", 0) for fact in facts) > THREAD_CAP:
+            return f"The submission started more than {THREAD_CAP} threads."
+        return None
+
+    def mark(self) -> int:
+        """Resident bytes of the worker's own process now, its high-water mark set back to that where the kernel allows it."""
+        pid = self._leaf()
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/clear_refs", "wb", buffering=0) as file:
+            file.write(b"5")
+        facts = _facts(pid)
+        return facts.get("VmHWM", facts.get("VmRSS", 0))
+
+    def peak(self) -> int:
+        """The resident high-water mark of the worker's own process, in bytes; 0 where the kernel doesn't tell."""
+        return _facts(self._leaf()).get("VmHWM", 0)
+
+    def _leaf(self) -> int:
+        """The process at the end of the chain that bwrap starts."""
+        if self._worker is None and PROC:
+            self._worker = self.members()[-1]
+        return self._worker or self.pid
+
+    def kill(self) -> None:
+        """End every process of the tree and wait until the kernel has let go of each."""
+        members = self.members() if PROC else [self.pid]
+        handles = [handle for pid in members if (handle := _open(pid)) is not None]
+        for pid in (*members[1:], self.pid):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            os.killpg(self.pid, signal.SIGKILL)
+        _await(handles)
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        listed: list[int] = []
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children", "rb") as file:
+                listed += [int(word) for word in file.read().split()]
+        return listed
+    except OSError:
+        return []
+
+
+def _facts(pid: int) -> dict[str, int]:
+    """VmRSS and VmHWM in bytes, Threads as a count."""
+    facts = {}
+    with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status", "rb") as file:
+        for line in file:
+            name, _, rest = line.partition(b":")
+            if name in (b"VmRSS", b"VmHWM"):
+                facts[name.decode()] = int(rest.split()[0]) << 10
+            elif name == b"Threads":
+                facts["Threads"] = int(rest)
+    return facts
+
+
+def _open(pid: int) -> int | None:
+    """A pidfd, which can't be taken for another process later."""
+    try:
+        return os.pidfd_open(pid)
+    except (OSError, AttributeError):
+        return None
+
+
+def _await(handles: list[int], seconds: float = 5.0) -> None:
+    import select
+
+    limit = time.monotonic() + seconds
+    for handle in handles:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        poll.poll(max(0.0, limit - time.monotonic()) * 1000)
+        os.close(handle)

@@ -1,0 +1,287 @@
+"""What a check sees of a submission: functions and modules that live in a worker, and a record of every call."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from . import wire
+from .errors import Raised, WorkerGarbage
+from .host import Worker, raise_if_raised
+
+RECORD_CAP = 1 << 20  # a call with more bytes than this is not kept for the diagnosis
+
+
+@dataclass(frozen=True)
+class Call:
+    """One recorded call: what was asked of which function, and what came back (a value, or what it raised)."""
+
+    function: str
+    message: dict[str, Any]
+    value: Any = None
+    raised: Raised | None = None
+    grads: tuple[Any, ...] | None = None
+    mutated: tuple[str, ...] = ()
+    touched: tuple[str, ...] = ()
+    launches: tuple[dict[str, Any], ...] = ()
+    check: str = ""
+    seconds: float = 0.0
+    peak_bytes: int = 0
+    object: int | None = None
+    replayable: bool = True
+
+
+@dataclass
+class Result:
+    """An array that a submission returned, as the host sees it."""
+
+    array: np.ndarray
+    dtype: str
+    kind: str
+    facts: dict[str, Any] = field(default_factory=dict)
+    call: Call | None = None
+    kept: int | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape as a tuple."""
+        return self.array.shape
+
+    @property
+    def device(self) -> str:
+        """The device's type: cpu or cuda."""
+        return str(self.facts.get("device", "cpu"))
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether the tensor carried a graph."""
+        return bool(self.facts.get("requires_grad"))
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether it lay contiguously in the worker's memory."""
+        return bool(self.facts.get("contiguous"))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return self.array if dtype is None else self.array.astype(dtype)
+
+
+def received(value: Any, call: Call | None = None, kept: int | None = None) -> Any:
+    """A value off the wire as checks see it: arrays become Results, bfloat16 widened to float32."""
+    if isinstance(value, wire.Array):
+        data = wire.widen(value.data) if value.dtype == "bfloat16" else value.data
+        return Result(data, value.dtype, value.kind, dict(value.extra), call, kept)
+    if isinstance(value, (tuple, list)):
+        return type(value)(received(item, call, kept) for item in value)
+    if isinstance(value, dict):
+        return {key: received(item, call, kept) for key, item in value.items()}
+    return value
+
+
+def tensor(values: Any, dtype: str | None = None, *, order: tuple[int, ...] | None = None, gap: int = 0, guard: int = 0, kind: str = "tensor") -> wire.Array:
+    """An array argument with a dtype and a layout (see grader/README.md). Values are rounded to ``dtype`` once, here."""
+    array = np.asarray(values)
+    name = dtype or array.dtype.newbyteorder("=").name
+    data = wire.narrow(array) if name == "bfloat16" else np.ascontiguousarray(array).reshape(array.shape).astype(wire.STORAGE[name])
+    extra: dict[str, Any] = {key: value for key, value in (("gap", gap), ("guard", guard)) if value}
+    if order is not None:
+        extra["order"] = [int(axis) for axis in order]
+    return wire.Array(data, name, kind, extra)
+
+
+def generator(seed: int, kind: str = "numpy") -> wire.Generator:
+    """A random generator that the worker builds from a seed."""
+    return wire.Generator(int(seed), kind)
+
+
+def device_arg(name: str) -> wire.Device:
+    """A torch device."""
+    return wire.Device(name)
+
+
+def sendable(value: Any) -> Any:
+    """An argument of a check as the wire carries it."""
+    if isinstance(value, np.ndarray):
+        return tensor(value)
+    if isinstance(value, np.generic):
+        return tensor(value, kind="scalar")
+    if isinstance(value, Result):
+        return tensor(value.array, value.dtype, kind=value.kind)
+    if isinstance(value, (tuple, list)):
+        return type(value)(sendable(item) for item in value)
+    if isinstance(value, Mapping):
+        return {str(key): sendable(item) for key, item in value.items()}
+    return value
+
+
+def weight(value: Any) -> int:
+    """Bytes of the arrays in a value."""
+    if isinstance(value, wire.Array):
+        return value.data.nbytes
+    if isinstance(value, (tuple, list)):
+        return sum(weight(item) for item in value)
+    return sum(weight(item) for item in value.values()) if isinstance(value, dict) else 0
+
+
+class Submission:
+    """The proxy. Every attribute is a function (or class) of the submission; see grader/README.md for the options."""
+
+    def __init__(self, worker: Worker, classes: frozenset[str] = frozenset()):
+        self._worker = worker
+        self._classes = classes
+        self._numbers = itertools.count(1)
+        self.calls: list[Call] = []
+        self.check = ""
+        self.last: Call | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self._classes:
+            return lambda *args, **kwargs: self._construct(name, args, kwargs)
+        return lambda *args, **kwargs: self._call({"op": "call", "name": name}, name, args, kwargs)[0]
+
+    def vjp(self, name: str, *args: Any, wrt: tuple[Any, ...], cotangent: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The result of a call and the gradients of its arguments ``wrt`` for the host's cotangent."""
+        message = {"op": "call", "name": name, "wrt": list(wrt), "cotangent": sendable(cotangent)}
+        return self._call(message, name, args, kwargs)
+
+    def _construct(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RemoteModule:
+        number = next(self._numbers)
+        self._call({"op": "new", "name": name, "object": number}, name, args, kwargs, number)
+        return RemoteModule(self, name, number)
+
+    def _call(self, message: dict[str, Any], function: str, args: tuple[Any, ...], kwargs: dict[str, Any], number: int | None = None) -> tuple[Any, Any]:
+        keep = next(self._numbers) if kwargs.pop("_keep", False) else None
+        decoy = bool(kwargs.pop("_decoy", False))
+        message = {**message, "args": sendable(args), "kwargs": sendable(kwargs), "kept": keep, "decoy": decoy}
+        self._worker.wait_ready()
+        before, started = self._worker.mark_memory(), time.monotonic()
+        reply = self._worker.ask(message)
+        call = Call(
+            function, message, check=self.check, seconds=time.monotonic() - started, peak_bytes=max(0, self._worker.peak_bytes() - before),
+            mutated=_words(reply.get("mutated")), touched=_words(reply.get("touched")), launches=_launches(reply.get("launches")), object=number,
+            replayable=not decoy and weight(message["args"]) + weight(reply.get("value")) < RECORD_CAP,
+        )
+        try:
+            raise_if_raised(reply, function)
+        except Raised as raised:
+            self._note(replace(call, raised=raised))
+            raise
+        grads = reply.get("grads")
+        call = replace(call, value=reply.get("value"), grads=grads if isinstance(grads, tuple) else None)
+        self._note(call)
+        return received(call.value, call, keep), received(call.grads, call) if call.grads is not None else ()
+
+    def _note(self, call: Call) -> None:
+        self.last = call
+        self.calls.append(call if call.replayable else replace(call, value=None, message={"op": call.message["op"]}))
+
+    @staticmethod
+    def of(result: Any) -> Call:
+        """The recorded call behind a result (the first array in it)."""
+        if isinstance(result, Result) and result.call is not None:
+            return result.call
+        if isinstance(result, (tuple, list)):
+            for item in result:
+                return Submission.of(item)
+        raise TypeError("this result carries no recorded call: it holds no array")
+
+    def mutated(self, result: Any = None) -> tuple[str, ...]:
+        """Positions and names of the arguments whose bytes changed during the call (of the last call, if none is given)."""
+        return self._record(result).mutated
+
+    def touched(self, result: Any = None) -> tuple[str, ...]:
+        """Global state that changed during the call."""
+        return self._record(result).touched
+
+    def launches(self, result: Any = None) -> tuple[dict[str, Any], ...]:
+        """Launches of the submission's own Triton kernels during the call."""
+        return self._record(result).launches
+
+    def peak_bytes(self, result: Any = None) -> int:
+        """Growth of the worker's resident high-water mark during the call, in bytes, measured by the host."""
+        return self._record(result).peak_bytes
+
+    def seconds(self, result: Any = None) -> float:
+        """Wall clock of the call at the host."""
+        return self._record(result).seconds
+
+    def _record(self, result: Any) -> Call:
+        if result is None:
+            if self.last is None:
+                raise TypeError("no call has been made yet")
+            return self.last
+        return self.of(result)
+
+    def reread(self, result: Any) -> Any:
+        """The value of a kept result (``_keep=True``) as it is in the worker now."""
+        return received(self._ask({"op": "reread", "kept": _kept(result)})["value"])
+
+    def scribble(self, result: Any) -> None:
+        """Overwrite a kept result in the worker, as its caller may."""
+        self._ask({"op": "scribble", "kept": _kept(result)})
+
+    def _ask(self, message: dict[str, Any], function: str = "") -> dict[str, Any]:
+        reply = self._worker.ask(message)
+        raise_if_raised(reply, function)
+        return {"value": None, **reply}
+
+
+class RemoteModule:
+    """An nn.Module of the submission that lives in the worker."""
+
+    def __init__(self, submission: Submission, name: str, number: int):
+        self._submission, self._name, self._number = submission, name, number
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._submission._call({"op": "invoke", "object": self._number}, self._name, args, kwargs, self._number)[0]
+
+    def vjp(self, *args: Any, wrt: tuple[Any, ...], cotangent: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Gradients for positional inputs (numbers) and parameters (names)."""
+        message = {"op": "invoke", "object": self._number, "wrt": list(wrt), "cotangent": sendable(cotangent)}
+        return self._submission._call(message, self._name, args, kwargs, self._number)
+
+    def state(self) -> dict[str, Any]:
+        """The state dict, name to Result."""
+        return self._part("state")
+
+    def parameters(self) -> dict[str, Any]:
+        """The named parameters, name to Result."""
+        return self._part("parameters")
+
+    def _part(self, part: str) -> dict[str, Any]:
+        value = self._submission._ask({"op": "state", "object": self._number, "part": part}, self._name)["value"]
+        if not isinstance(value, dict):
+            raise WorkerGarbage("The submission's process sent a state that is not one.")
+        return received(value)
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Set parameters by name."""
+        message = {"op": "install", "object": self._number, "state": sendable(state)}
+        self._submission._ask(message, self._name)
+        self._submission.calls.append(Call(self._name, message, check=self._submission.check, object=self._number))
+
+
+def _kept(result: Any) -> int:
+    if isinstance(result, (tuple, list)):
+        return _kept(result[0])
+    if not isinstance(result, Result) or result.kept is None:
+        raise TypeError("keep a result by calling with _keep=True")
+    return result.kept
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    return tuple(str(item)[:100] for item in value[:64]) if isinstance(value, list) else ()
+
+
+def _launches(value: Any) -> tuple[dict[str, Any], ...]:
+    if not isinstance(value, list):
+        return ()
+    return tuple({"kernel": str(item[0])[:100], "grid": list(item[1])} for item in value[:1000]
+                 if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], tuple))
