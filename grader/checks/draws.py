@@ -1,0 +1,88 @@
+"""Claims about random draws of s = q . k with standard normal q and k; right draws miss any of them less than once in 1e9.
+
+Means and mean squares are compared at 7 standard errors, shares with the bounds of Hoeffding and of Dvoretzky, Kiefer and
+Wolfowitz. Dependence is sought in cos(1.25 s): bounded, of known mean at d_k = 1, and it moves with the size of a shared q
+or k. For independent draws its squared sums over a call (or over the calls) are close to a chi-square variable.
+"""
+
+import math
+
+import numpy as np
+
+from .claims import claim
+
+STANDARD_ERRORS = 7.0
+PITCH = 1.25
+SHARE_ALLOWED = 3.3  # over the root of the number of draws
+
+
+def claim_moments(scores: np.ndarray, variance: float, d_k: int, case: str) -> None:
+    """The scores have mean 0 and this mean square."""
+    mean, square = float(scores.mean()), float(np.mean(scores**2))
+    mean_allowed = STANDARD_ERRORS * math.sqrt(variance / scores.size)
+    square_allowed = STANDARD_ERRORS * variance * math.sqrt((2 + 6 / d_k) / scores.size)
+    claim(abs(mean) <= mean_allowed, f"The mean of the scores is {mean:.3g} where 0 is right", got=mean, want=0.0, case=case)
+    told = f"The scores have variance {square:.4g} where {variance:.4g} is right"
+    claim(abs(square - variance) <= square_allowed, told, got=square, want=variance, case=case)
+
+
+def claim_laplace(scores: np.ndarray, case: str) -> None:
+    """At d_k = 2 the scores are Laplace: half are positive, and a share exp(-x) is larger than x in size."""
+    allowed = SHARE_ALLOWED / math.sqrt(scores.size)
+    positive = float(np.mean(scores > 0))
+    told = f"A share of {positive:.3f} of the scores is positive where half is right"
+    claim(abs(positive - 0.5) <= allowed, told, got=positive, want=0.5, case=case)
+    size = np.sort(np.abs(scores))
+    larger = 1 - (np.arange(size.size) + 0.5) / size.size
+    worst = int(np.abs(np.exp(-size) - larger).argmax())
+    got, want = float(larger[worst]), math.exp(-size[worst])
+    told = f"A share of {got:.3f} of the scores is larger than {size[worst]:.2f} in size where {want:.3f} is right"
+    why = "The variance alone doesn't make the distribution: q and k must be standard normal, and multiplied"
+    claim(abs(got - want) <= allowed, told, got=got, want=want, case=case, because=why)
+
+
+def waves(table: np.ndarray) -> np.ndarray:
+    """Each score at d_k = 1 as a bounded number of mean 0 and variance 1: E cos(t s) = (1 + t**2) ** -0.5."""
+    mean, double = (1 + PITCH**2) ** -0.5, (1 + 4 * PITCH**2) ** -0.5
+    return (np.cos(PITCH * table) - mean) / math.sqrt((1 + double) / 2 - mean**2)
+
+
+def chi_square_limit(degrees: int) -> float:
+    """What a chi-square variable passes once in 1e10 (Wilson and Hilferty)."""
+    return degrees * (1 - 2 / (9 * degrees) + 6.4 * math.sqrt(2 / (9 * degrees))) ** 3
+
+
+def claim_scatter(table: np.ndarray, case: str) -> None:
+    """No score is exactly another one, and no call's mean or variance is forced."""
+    ties = table.size - np.unique(np.abs(table)).size
+    told = f"{ties} scores repeat another score exactly; every draw needs a fresh q and a fresh k"
+    claim(ties < 3, told, got=ties, want=0, case=case)
+    scatter = min(float(np.ptp(table.mean(axis=1))), float(np.ptp(table.var(axis=1))))
+    told = "Every call has the same sample mean or the same sample variance; independent draws scatter"
+    claim(scatter > 1e-9, told, got=scatter, case=case)
+
+
+def claim_independent_within(table: np.ndarray, case: str) -> None:
+    """No draw (a column, at d_k = 1) tells anything about another draw of the same call (a row)."""
+    calls, n = table.shape
+    claim_scatter(table, case)
+    wave, shared = waves(table), "The draws of one call must be independent of each other"
+    together = float(np.sum(wave.sum(axis=1) ** 2) / n)
+    told = f"The scores of one call are large together and small together ({together / calls:.1f} times the scatter of independent draws)"
+    claim(together <= chi_square_limit(calls), told, got=together / calls, want=1.0, case=case, because=shared)
+    for lag in range(1, n // 2 + 1):
+        echo = float(np.sum(wave[:, :-lag] * wave[:, lag:])) / math.sqrt(calls * (n - lag))
+        told = f"Scores {lag} places apart depend on each other ({abs(echo):.0f} standard errors)"
+        claim(abs(echo) <= STANDARD_ERRORS, told, got=echo, want=0.0, case=case, because=shared)
+    signs = abs(float(np.sign(table).prod(axis=1).sum()))
+    told = f"The product of the signs of a call's {n} scores is the same in all {calls} calls"
+    claim(signs < calls, told, got=signs / calls, case=case, because=shared)
+
+
+def claim_independent_between(table: np.ndarray, case: str) -> None:
+    """No draw (a column, at d_k = 1) of a call (a row) tells anything about the same draw of another call."""
+    calls, n = table.shape
+    together = float(np.sum(waves(table).sum(axis=0) ** 2) / calls)
+    told = f"Score i of one call and score i of another are large together ({together / n:.1f} times the scatter of independent draws)"
+    why = "Calls with different generators must be independent of each other"
+    claim(together <= chi_square_limit(n), told, got=together / n, want=1.0, case=case, because=why)
