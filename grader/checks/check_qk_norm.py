@@ -1,87 +1,104 @@
-"""Exercise 05, claim by claim."""
+"""Exercise 05, claim by claim: the norm, the module, the logits, their bound, and what saturation measures."""
 
 import numpy as np
-
 from attngrade.checks.claims import after, claim, expect, expect_number, expect_same, number, of, points, refuses, tensor
 
-PAIR = ("q", "k")
 GAINS = ("q_gain", "k_gain", "gain")
-ANY = (*PAIR, *GAINS, "x", "head_dim")  # where several arguments disagree, the name of any of them will do
-FUNCTIONS = ("rms_norm", "QKNorm", "qk_norm_logits", "logit_bound", "saturation")
+ANY = ("q", "k", "x", "head_dim", *GAINS)  # where several arguments disagree, the name of any one of them will do
+NAMES = ("q", "k", "q_gain", "k_gain")
 
 
 # ---------------------------------------------------------------- oracles, from the formulas
 
 
-def oracle_norm(x, gain, eps=1e-6):
+def norm(x, gain=1.0, eps=1e-6):
     return x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + eps) * gain
 
 
-def oracle_norm_pullback(x, gain, upstream, eps=1e-6):
-    """Gradients for x and for gain of sum(upstream * oracle_norm(x, gain, eps))."""
+def norms(q, k, gain_pair=(1.0, 1.0), eps=1e-6):
+    return norm(q, gain_pair[0], eps), norm(k, gain_pair[1], eps)
+
+
+def norm_pullback(x, gain, upstream, eps=1e-6):
+    """Gradients for x and for gain of sum(upstream * norm(x, gain, eps))."""
     inverse = 1 / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + eps)
     inner = upstream * gain
     for_x = inverse * inner - x * inverse**3 * np.mean(inner * x, axis=-1, keepdims=True)
     return for_x, (upstream * x * inverse).reshape(-1, x.shape[-1]).sum(axis=0)
 
 
-def oracle_logits(q, k, q_gain, k_gain, eps=1e-6):
-    return oracle_norm(q, q_gain, eps) @ oracle_norm(k, k_gain, eps).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+def scaled_dots(q, k, gain_pair=(1.0, 1.0), eps=1e-6):
+    q_hat, k_hat = norms(q, k, gain_pair, eps)
+    return q_hat @ k_hat.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 
 
-def oracle_saturation(logits):
+def least_bound(q_gain, k_gain):
+    return float(np.sqrt(q_gain.size) * np.abs(q_gain * k_gain).max())
+
+
+def mean_jacobian_norm(logits):
     p = np.exp(logits - logits.max(axis=-1, keepdims=True))
     p = p / p.sum(axis=-1, keepdims=True)
     jacobian = p[..., :, None] * (np.eye(p.shape[-1]) - p[..., None, :])
     return float(np.sqrt((jacobian**2).sum(axis=(-2, -1))).mean())
 
 
-def oracle_bound(q_gain, k_gain):
-    return float(np.sqrt(q_gain.size) * np.abs(q_gain * k_gain).max())
-
-
-# ---------------------------------------------------------------- inputs
+# ---------------------------------------------------------------- inputs and comparisons
 
 
 def stored(values, dtype):
     """The argument in that dtype, and the float64 values that it really holds."""
     if dtype == "bfloat16":
-        exact = (values.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+        exact = (np.asarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
         return tensor(exact, dtype="bfloat16"), exact.astype(np.float64)
     exact = np.asarray(values).astype(dtype)
     return exact, exact.astype(np.float64)
 
 
-def gains(rng, width):
-    """Two gains with both signs, none of them near 0 or 1, as float32 values."""
-    draw = rng.uniform(1.25, 3.0, (2, width)) * rng.choice([-1.0, 1.0], (2, width))
-    return draw.astype(np.float32).astype(np.float64)
+def drawn_gains(rng, width):
+    """Two gains with both signs, none of them near 0 or 1, that float32 holds exactly."""
+    signs = rng.choice([-1.0, 1.0], (2, width))
+    return (signs * rng.uniform(1.25, 3.0, (2, width))).astype(np.float32).astype(np.float64)
 
 
-def loaded(submission, gain_pair, **options):
-    module = submission.QKNorm(gain_pair.shape[-1], **options)
-    module.load({"q_gain": gain_pair[0].astype(np.float32), "k_gain": gain_pair[1].astype(np.float32)})
+def drawn_pair(rng, b, h, t_q, t_k, width):
+    return rng.standard_normal((b, h, t_q, width)), rng.standard_normal((b, h, t_k, width))
+
+
+def around(rng, size, *shape):
+    """Values of about one size and both signs."""
+    return size * rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape)
+
+
+def load(module, gain_pair):
+    module.load({name: gain.astype(np.float32) for name, gain in zip(("q_gain", "k_gain"), gain_pair, strict=True)})
     return module
 
 
-def two_results(result, case):
-    claim(
-        isinstance(result, tuple) and len(result) == 2,
-        "QKNorm's forward must return a tuple of two tensors, (q_hat, k_hat)",
-        got=result if isinstance(result, (list, tuple)) else type(result).__name__,
-        want="(q_hat, k_hat)",
-        case=case,
-    )
-    return result
+def same(got, want, **about):
+    """``expect``, for a tensor."""
+    expect(got, want, **about)
+    claim(got.kind == "tensor", "the result must be a torch tensor", got=got, want="tensor", case=about.get("case", ""))
 
 
-def expect_pair(result, want_q, want_k, *, dtype, case, because=None):
-    q_hat, k_hat = two_results(result, case)
-    expect(q_hat, want_q, dtype=dtype, case=f"{case}: q_hat", because=because)
-    expect(k_hat, want_k, dtype=dtype, case=f"{case}: k_hat", because=because)
+def same_pair(result, wants, *, case, **about):
+    """A tuple of two tensors, q_hat and k_hat."""
+    two = isinstance(result, tuple) and len(result) == 2
+    sort = getattr(result, "kind", type(result).__name__)
+    what = f"a {sort} of {len(result)}" if isinstance(result, (tuple, list)) else f"a {sort}"
+    claim(two, f"forward must return the tuple (q_hat, k_hat), and came back with {what}", got=what, want="a tuple of 2", case=case)
+    for got, want, name in zip(result, wants, ("q_hat", "k_hat"), strict=True):
+        same(got, want, case=f"{name}, {case}", **about)
 
 
-def expect_saturation(got, want, *, rel, case):
+def same_gradients(grads, wants, names, case=""):
+    for got, want, name in zip(grads, wants, names, strict=True):
+        claim(got is not None, f"no gradient reaches {name}", want="a gradient", case=case)
+        expect(got, want, scale=max(1.0, np.abs(want).max()), case=f"gradient for {name}" + (f", {case}" if case else ""))
+
+
+def same_saturation(got, logits, *, rel, case):
+    want = mean_jacobian_norm(logits)
     expect_number(got, want, rel=rel, atol=1e-3 if want < 1e-3 else 0.0, case=case)
 
 
@@ -93,10 +110,10 @@ def expect_saturation(got, want, *, rel, case):
 def test_rms_norm_follows_the_formula(submission, rng):
     """rms_norm divides by the root of the mean square and multiplies by the gain, for any number of leading axes."""
     for shape in [(3,), (1,), (2, 5), (3, 1, 4), (2, 3, 4, 6), (2, 1, 3, 2, 7)]:
-        x, gain = rng.standard_normal(shape) + 0.5, gains(rng, shape[-1])[0]
-        expect(submission.rms_norm(x, gain), oracle_norm(x, gain), dtype="float64", case=f"x of shape {shape}, float64")
-    x, gain = rng.standard_normal((2, 3, 5)).astype(np.float32), gains(rng, 5)[1].astype(np.float32)
-    expect(submission.rms_norm(x=x, gain=gain), oracle_norm(x.astype(float), gain.astype(float)), dtype="float32", case="float32, by keyword")
+        x, gain = rng.standard_normal(shape) + 0.5, drawn_gains(rng, shape[-1])[0]
+        same(submission.rms_norm(x, gain), norm(x, gain), dtype="float64", case=f"x of shape {shape}")
+    (x, exact), (gain, exact_gain) = stored(x, "float32"), stored(gain, "float32")
+    same(submission.rms_norm(x=x, gain=gain), norm(exact, exact_gain), dtype="float32", case="float32, x and gain by keyword")
 
 
 @points(1)
@@ -104,14 +121,12 @@ def test_rms_norm_follows_the_formula(submission, rng):
 @after("rms-norm-follows-the-formula")
 def test_each_vector_is_normalised_alone(submission, rng):
     """A vector comes out the same alone and beside others that are a thousand times larger."""
-    sizes = 10.0 ** rng.permutation(np.linspace(0, 3, 2 * 3 * 4)).reshape(2, 3, 4, 1)
-    x, gain = rng.standard_normal((2, 3, 4, 5)) * sizes, gains(rng, 5)[0]
-    whole = submission.rms_norm(x, gain)
+    sizes = 10.0 ** rng.permutation(np.linspace(0, 3, 24)).reshape(2, 3, 4, 1)
+    x, gain = rng.standard_normal((2, 3, 4, 5)) * sizes, drawn_gains(rng, 5)[0]
     for place in [(1, 2, 3), (0, 1, 2), (1, 0, 0)]:
-        alone = submission.rms_norm(x[place], gain)
-        expect(alone, oracle_norm(x[place], gain), case=f"the vector at {place} alone")
-    because = "The mean runs over the Dh numbers of one vector: other tokens, heads and batch rows must not enter it."
-    expect(whole, oracle_norm(x, gain), dtype="float64", case="vectors of sizes 1 to 1000 in one (2, 3, 4, 5) tensor", because=because)
+        same(submission.rms_norm(x[place], gain), norm(x[place], gain), case=f"the vector at {place} alone")
+    because = "The mean runs over the Dh numbers of one vector; other tokens, heads and batch rows don't enter it."
+    same(submission.rms_norm(x, gain), norm(x, gain), case="vectors of sizes 1 to 1000 in one (2, 3, 4, 5) tensor", because=because)
 
 
 @points(1)
@@ -119,14 +134,12 @@ def test_each_vector_is_normalised_alone(submission, rng):
 @after("rms-norm-follows-the-formula")
 def test_eps_is_added_to_the_mean_square(submission, rng):
     """eps stands under the root, beside the mean square, and it is the eps that was asked for."""
-    gain = gains(rng, 5)[0]
-    x = rng.standard_normal((2, 5))
-    expect(submission.rms_norm(x, gain, 0.5), oracle_norm(x, gain, 0.5), case="eps=0.5")
-    expect(submission.rms_norm(x, gain, eps=0.0), oracle_norm(x, gain, 0.0), case="eps=0")
-    for size in (1e-3, 1e-4):
-        small = size * x
-        expect(submission.rms_norm(small, gain), oracle_norm(small, gain), case=f"x of size {size}, the default eps of 1e-6")
-        expect(submission.rms_norm(small, gain, eps=0.0), oracle_norm(small, gain, 0.0), case=f"x of size {size}, eps=0")
+    x, gain = rng.standard_normal((2, 5)), drawn_gains(rng, 5)[0]
+    same(submission.rms_norm(x, gain, 0.5), norm(x, gain, 0.5), case="eps=0.5")
+    for size in (1.0, 1e-3, 1e-4):
+        small, case = size * x, f"x of size {size:g}"
+        same(submission.rms_norm(small, gain), norm(small, gain), case=f"{case}, the default eps of 1e-6")
+        same(submission.rms_norm(small, gain, eps=0.0), norm(small, gain, 0.0), case=f"{case}, eps=0")
 
 
 @points(1)
@@ -134,17 +147,15 @@ def test_eps_is_added_to_the_mean_square(submission, rng):
 @after("rms-norm-follows-the-formula")
 def test_a_zero_vector_stays_zero(submission, rng):
     """A zero vector gives zeros, with a finite gradient."""
-    gain = gains(rng, 4)[0]
-    expect(submission.rms_norm(np.zeros(4), gain), np.zeros(4), scale=1.0, dtype="float64", case="x = (0, 0, 0, 0)")
-    x, upstream = rng.standard_normal((3, 4)), rng.standard_normal((3, 4))
+    gain, upstream = drawn_gains(rng, 4)[0], rng.standard_normal((3, 4))
+    same(submission.rms_norm(np.zeros(4), gain), np.zeros(4), scale=1.0, case="x = (0, 0, 0, 0)")
+    half, _ = stored(np.zeros((2, 4)), "float16")
+    same(submission.rms_norm(half, gain.astype(np.float32), eps=1e-8), np.zeros((2, 4)), scale=1.0, case="float16 zeros, eps=1e-8")
+    x = rng.standard_normal((3, 4))
     x[1] = 0
     got, grads = submission.vjp("rms_norm", x, gain, wrt=(0, 1), cotangent=upstream)
-    expect(got, oracle_norm(x, gain), case="a zero row between two others")
-    for_x, for_gain = oracle_norm_pullback(x, gain, upstream)
-    expect(grads[0], for_x, case="gradient for x, a zero row between two others", because="At x = 0 the gradient is gain / sqrt(eps): finite.")
-    expect(grads[1], for_gain, case="gradient for gain, a zero row between two others")
-    half, _ = stored(np.zeros((2, 4)), "float16")
-    expect(submission.rms_norm(half, gain.astype(np.float32), eps=1e-8), np.zeros((2, 4)), scale=1.0, case="float16 zeros, eps=1e-8")
+    same(got, norm(x, gain), case="a row of zeros between two others")
+    same_gradients(grads, norm_pullback(x, gain, upstream), ("x", "gain"), "a row of zeros between two others")
 
 
 @points(2)
@@ -152,16 +163,13 @@ def test_a_zero_vector_stays_zero(submission, rng):
 @after("rms-norm-follows-the-formula")
 def test_half_precision_input_is_squared_in_float32(submission, rng):
     """float16 and bfloat16 inputs are squared and averaged in float32."""
+    because = "In float16 the square of 300 is inf and the square of 0.001 has one digit left: square and average in float32."
     for dtype, size in [("float16", 300.0), ("float16", 1e-3), ("float16", 1e-4), ("bfloat16", 300.0), ("bfloat16", 1e-3)]:
-        x, exact = stored(size * rng.uniform(0.9, 1.1, (3, 6)) * rng.choice([-1, 1], (3, 6)), dtype)
-        gain, exact_gain = stored(gains(rng, 6)[0], dtype)
-        because = "300 squared is past the largest float16, and 0.001 squared is next to its smallest: square in float32."
-        want = oracle_norm(exact, exact_gain)
-        expect(submission.rms_norm(x, gain), want, tol=None, case=f"{dtype} x of size {size:g}", because=because if dtype == "float16" else None)
-    width = 700
-    x, exact = stored(rng.uniform(5.0, 15.0, (2, width)), "float16")
-    gain, exact_gain = stored(rng.uniform(0.5, 2.0, width), "float16")
-    expect(submission.rms_norm(x, gain), oracle_norm(exact, exact_gain), case=f"float16, Dh={width}")
+        (x, exact), (gain, exact_gain) = stored(around(rng, size, 3, 6), dtype), stored(drawn_gains(rng, 6)[0], dtype)
+        why = because if dtype == "float16" else None
+        same(submission.rms_norm(x, gain), norm(exact, exact_gain), dtype=dtype, case=f"{dtype} x of size {size:g}", because=why)
+    (x, exact), (gain, exact_gain) = stored(around(rng, 10.0, 2, 700), "float16"), stored(rng.uniform(0.5, 2.0, 700), "float16")
+    same(submission.rms_norm(x, gain), norm(exact, exact_gain), dtype="float16", case="float16, Dh=700")
 
 
 @points(1)
@@ -169,11 +177,10 @@ def test_half_precision_input_is_squared_in_float32(submission, rng):
 @after("rms-norm-follows-the-formula")
 def test_the_dtype_of_x_comes_back(submission, rng):
     """The result has the dtype of x, whatever the dtype of the gain."""
-    pairs = [("float32", "float32"), ("float64", "float32"), ("float16", "float16"), ("float16", "float32")]
-    for x_dtype, gain_dtype in [*pairs, ("bfloat16", "bfloat16"), ("bfloat16", "float32"), ("float32", "float64")]:
-        x, exact = stored(rng.standard_normal((2, 5)), x_dtype)
-        gain, exact_gain = stored(gains(rng, 5)[0], gain_dtype)
-        expect(submission.rms_norm(x, gain), oracle_norm(exact, exact_gain), dtype=x_dtype, case=f"{x_dtype} x, {gain_dtype} gain")
+    for x_dtype in ("float32", "float64", "float16", "bfloat16"):
+        for gain_dtype in dict.fromkeys((x_dtype, "float32", "float64")):
+            (x, exact), (gain, exact_gain) = stored(rng.standard_normal((2, 5)), x_dtype), stored(drawn_gains(rng, 5)[0], gain_dtype)
+            same(submission.rms_norm(x, gain), norm(exact, exact_gain), dtype=x_dtype, case=f"{x_dtype} x, {gain_dtype} gain")
 
 
 @points(1)
@@ -182,15 +189,15 @@ def test_the_dtype_of_x_comes_back(submission, rng):
 def test_gradients_reach_x_and_the_gain(submission, rng):
     """Gradients flow to x, through the norm too, and to the gain."""
     for shape, eps in [((4,), 1e-6), ((2, 3, 5), 0.3)]:
-        x, gain, upstream = rng.standard_normal(shape), gains(rng, shape[-1])[0], rng.standard_normal(shape)
+        x, gain, upstream = rng.standard_normal(shape), drawn_gains(rng, shape[-1])[0], rng.standard_normal(shape)
         _, grads = submission.vjp("rms_norm", x, gain, wrt=(0, 1), cotangent=upstream, eps=eps)
-        for_x, for_gain = oracle_norm_pullback(x, gain, upstream, eps)
-        expect(grads[0], for_x, scale=np.abs(upstream).max(), case=f"gradient for x of shape {shape}, eps={eps:g}")
-        expect(grads[1], for_gain, case=f"gradient for gain, x of shape {shape}, eps={eps:g}")
-    x, _ = stored(300.0 * rng.choice([-1, 1], (2, 4)), "float16")
-    gain, upstream = gains(rng, 4)[0].astype(np.float32), rng.standard_normal((2, 4)).astype(np.float16)
+        same_gradients(grads, norm_pullback(x, gain, upstream, eps), ("x", "gain"), f"x of shape {shape}, eps={eps:g}")
+    x, _ = stored(around(rng, 300.0, 2, 4), "float16")
+    gain, upstream = drawn_gains(rng, 4)[0].astype(np.float32), rng.standard_normal((2, 4)).astype(np.float16)
     _, grads = submission.vjp("rms_norm", x, gain, wrt=(0, 1), cotangent=upstream)
-    claim(all(np.isfinite(grad.array).all() for grad in grads), "the gradients of a finite result must be finite", case="float16 x of size 300")
+    for got, name in zip(grads, ("x", "gain"), strict=True):
+        finite = got is not None and np.isfinite(got.array).all()
+        claim(finite, f"the gradient for {name} must be finite", got=got, case="float16 x of size 300")
 
 
 @points(1)
@@ -211,15 +218,15 @@ def test_rms_norm_refuses_what_does_not_fit(submission, rng):
 @of("QKNorm")
 def test_two_gains_that_start_as_ones(submission):
     """QKNorm holds exactly two parameters, q_gain and k_gain, both (head_dim,), ones, and trainable."""
+    want = ["k_gain", "q_gain"]
     for width in (1, 3, 10):
-        module = submission.QKNorm(width)
-        parameters, state = module.parameters(), module.state()
-        case = f"QKNorm({width})"
-        claim(set(parameters) == {"q_gain", "k_gain"}, "the parameters must be q_gain and k_gain", got=sorted(parameters), case=case)
-        claim(set(state) == {"q_gain", "k_gain"}, "the state dict must hold q_gain and k_gain and nothing else", got=sorted(state), case=case)
-        for name in ("q_gain", "k_gain"):
-            expect(parameters[name], np.ones(width), case=f"{case}: {name} at the start")
-            claim(parameters[name].requires_grad, f"{name} must be trainable (requires_grad)", got=False, want=True, case=case)
+        module, case = submission.QKNorm(width), f"QKNorm({width})"
+        held, state = module.parameters(), module.state()
+        claim(sorted(held) == want, "the parameters must be q_gain and k_gain", got=sorted(held), want=want, case=case)
+        claim(sorted(state) == want, "the state dict must hold q_gain and k_gain and nothing else", got=sorted(state), want=want, case=case)
+        for name in want:
+            same(held[name], np.ones(width), case=f"{case}: {name} at the start")
+            claim(held[name].requires_grad, f"{name} must be trainable: requires_grad is off", got=False, want=True, case=case)
 
 
 @points(2)
@@ -227,14 +234,12 @@ def test_two_gains_that_start_as_ones(submission):
 @after("rms-norm-follows-the-formula", "two-gains-that-start-as-ones")
 def test_each_side_has_its_own_gain(submission, rng):
     """Queries are normalised with q_gain, keys with k_gain, and T_q and T_k may differ."""
-    for batch, heads, t_q, t_k, width in [(1, 1, 1, 1, 1), (1, 1, 2, 1, 3), (2, 3, 4, 5, 6)]:
-        q, k = rng.standard_normal((batch, heads, t_q, width)), rng.standard_normal((batch, heads, t_k, width))
+    for sizes in [(1, 1, 1, 1, 1), (1, 1, 2, 1, 3), (2, 3, 4, 5, 6)]:
+        (q, k), pair, module = drawn_pair(rng, *sizes), drawn_gains(rng, sizes[-1]), submission.QKNorm(sizes[-1])
         case = f"q {q.shape}, k {k.shape}"
-        expect_pair(submission.QKNorm(width)(q, k), oracle_norm(q, 1.0), oracle_norm(k, 1.0), dtype="float64", case=f"{case}, gains of one")
-        pair = gains(rng, width)
-        module = loaded(submission, pair)
-        expect_pair(module(q, k), oracle_norm(q, pair[0]), oracle_norm(k, pair[1]), dtype="float64", case=f"{case}, other gains")
-    expect_pair(module(k=k, q=q), oracle_norm(q, pair[0]), oracle_norm(k, pair[1]), dtype="float64", case="q and k by keyword")
+        same_pair(module(q, k), norms(q, k), dtype="float64", case=f"{case}, gains of one")
+        same_pair(load(module, pair)(q, k), norms(q, k, pair), dtype="float64", case=f"{case}, other gains")
+    same_pair(module(k=k, q=q), norms(q, k, pair), dtype="float64", case="q and k by keyword")
 
 
 @points(1)
@@ -242,12 +247,9 @@ def test_each_side_has_its_own_gain(submission, rng):
 @after("rms-norm-follows-the-formula", "each-side-has-its-own-gain")
 def test_only_dh_is_normalised(submission, rng):
     """Heads, tokens and batch rows of very different size do not touch each other."""
-    pair = gains(rng, 6)
-    q, k = rng.standard_normal((2, 3, 4, 6)), rng.standard_normal((2, 3, 5, 6))
+    (q, k), pair = drawn_pair(rng, 2, 3, 4, 5, 6), drawn_gains(rng, 6)
     q, k = q * np.array([1.0, 100.0, 1000.0])[:, None, None], k * 10.0 ** np.arange(5)[:, None]
-    because = "Each (b, h, t) is normalised over its own Dh numbers, whatever stands in the other heads and tokens."
-    result = loaded(submission, pair)(q, k)
-    expect_pair(result, oracle_norm(q, pair[0]), oracle_norm(k, pair[1]), dtype="float64", case="heads of sizes 1, 100, 1000", because=because)
+    same_pair(load(submission.QKNorm(6), pair)(q, k), norms(q, k, pair), case="heads and tokens of sizes 1 to 10000")
 
 
 @points(1)
@@ -255,41 +257,34 @@ def test_only_dh_is_normalised(submission, rng):
 @after("eps-is-added-to-the-mean-square", "each-side-has-its-own-gain")
 def test_the_module_uses_its_eps(submission, rng):
     """The eps given to QKNorm reaches both norms, and it is 1e-6 when none is given."""
-    q, k = rng.standard_normal((2, 2, 3, 5)), rng.standard_normal((2, 2, 4, 5))
-    makers = {"eps=0.5": lambda: submission.QKNorm(5, 0.5), "eps=0": lambda: submission.QKNorm(head_dim=5, eps=0.0)}
-    for (case, make), eps in zip(makers.items(), (0.5, 0.0), strict=True):
-        expect_pair(make()(q, k), oracle_norm(q, 1.0, eps), oracle_norm(k, 1.0, eps), dtype="float64", case=case)
+    q, k = drawn_pair(rng, 2, 2, 3, 4, 5)
+    same_pair(submission.QKNorm(5, 0.5)(q, k), norms(q, k, eps=0.5), case="QKNorm(5, 0.5)")
     q, k = 1e-3 * q, 1e-3 * k
-    expect_pair(submission.QKNorm(5)(q, k), oracle_norm(q, 1.0), oracle_norm(k, 1.0), dtype="float64", case="q and k of size 0.001, the default eps")
+    same_pair(submission.QKNorm(head_dim=5, eps=0.0)(q, k), norms(q, k, eps=0.0), case="eps=0, q and k of size 0.001")
+    same_pair(submission.QKNorm(5)(q, k), norms(q, k), case="q and k of size 0.001, the default eps of 1e-6")
 
 
 @points(1)
 @of("QKNorm")
-@after("rms-norm-follows-the-formula", "the-dtype-of-x-comes-back", "half-precision-input-is-squared-in-float32", "each-side-has-its-own-gain")
+@after("the-dtype-of-x-comes-back", "half-precision-input-is-squared-in-float32", "each-side-has-its-own-gain")
 def test_float32_gains_leave_the_dtype_alone(submission, rng):
     """The module's gains are float32; q_hat and k_hat still have the dtype of q and k."""
-    pair = gains(rng, 5)
-    module = loaded(submission, pair)
+    pair = drawn_gains(rng, 5)
+    module = load(submission.QKNorm(5), pair)
     for dtype, size in [("float32", 1.0), ("float16", 1.0), ("bfloat16", 1.0), ("float16", 300.0), ("float64", 1.0)]:
-        q, exact_q = stored(size * rng.uniform(0.5, 1.5, (1, 2, 3, 5)), dtype)
-        k, exact_k = stored(size * rng.uniform(0.5, 1.5, (1, 2, 4, 5)), dtype)
-        want = oracle_norm(exact_q, pair[0]), oracle_norm(exact_k, pair[1])
-        expect_pair(module(q, k), *want, dtype=dtype, case=f"{dtype} q and k of size {size:g}")
+        (q, exact_q), (k, exact_k) = (stored(around(rng, size, 1, 2, t, 5), dtype) for t in (3, 4))
+        same_pair(module(q, k), norms(exact_q, exact_k, pair), dtype=dtype, case=f"{dtype} q and k of size {size:g}")
 
 
 @points(1)
 @of("QKNorm")
-@after("rms-norm-follows-the-formula", "gradients-reach-x-and-the-gain", "each-side-has-its-own-gain")
+@after("gradients-reach-x-and-the-gain", "each-side-has-its-own-gain")
 def test_gradients_reach_both_gains(submission, rng):
     """Gradients reach q, k, q_gain and k_gain."""
-    pair = gains(rng, 4)
-    q, k = rng.standard_normal((2, 2, 3, 4)), rng.standard_normal((2, 2, 5, 4))
-    up_q, up_k = rng.standard_normal(q.shape), rng.standard_normal(k.shape)
-    _, grads = loaded(submission, pair).vjp(q, k, wrt=(0, 1, "q_gain", "k_gain"), cotangent=(up_q, up_k))
-    for_q, for_q_gain = oracle_norm_pullback(q, pair[0], up_q)
-    for_k, for_k_gain = oracle_norm_pullback(k, pair[1], up_k)
-    for got, want, name in zip(grads, (for_q, for_k, for_q_gain, for_k_gain), ("q", "k", "q_gain", "k_gain"), strict=True):
-        expect(got, want, case=f"gradient for {name}")
+    (q, k), (up_q, up_k), pair = drawn_pair(rng, 2, 2, 3, 5, 4), drawn_pair(rng, 2, 2, 3, 5, 4), drawn_gains(rng, 4)
+    _, grads = load(submission.QKNorm(4), pair).vjp(q, k, wrt=(0, 1, "q_gain", "k_gain"), cotangent=(up_q, up_k))
+    (for_q, for_q_gain), (for_k, for_k_gain) = norm_pullback(q, pair[0], up_q), norm_pullback(k, pair[1], up_k)
+    same_gradients(grads, (for_q, for_k, for_q_gain, for_k_gain), NAMES)
 
 
 @points(1)
@@ -297,15 +292,13 @@ def test_gradients_reach_both_gains(submission, rng):
 @after("two-gains-that-start-as-ones", "each-side-has-its-own-gain")
 def test_modules_are_independent(submission, rng):
     """Two modules share nothing, and a module uses the gains that it has now."""
-    first, second = submission.QKNorm(3), submission.QKNorm(3)
-    q, k = rng.standard_normal((2, 1, 4, 3)), rng.standard_normal((2, 1, 2, 3))
-    for _ in range(2):
-        pair = gains(rng, 3)
-        first.load({"q_gain": pair[0].astype(np.float32), "k_gain": pair[1].astype(np.float32)})
-        expect_pair(first(q, k), oracle_norm(q, pair[0]), oracle_norm(k, pair[1]), dtype="float64", case="new gains loaded, the same q and k")
-    expect_pair(second(q, k), oracle_norm(q, 1.0), oracle_norm(k, 1.0), dtype="float64", case="the other module, untouched")
+    (q, k), first, second = drawn_pair(rng, 2, 1, 4, 2, 3), submission.QKNorm(3), submission.QKNorm(3)
+    for time in ("first", "second"):
+        pair = drawn_gains(rng, 3)
+        same_pair(load(first, pair)(q, k), norms(q, k, pair), case=f"gains loaded a {time} time, the same q and k")
+    same_pair(second(q, k), norms(q, k), case="another module, whose gains are still ones")
     for name, value in second.state().items():
-        expect(value, np.ones(3), case=f"{name} of the other module")
+        expect(value, np.ones(3), case=f"{name} of another module")
 
 
 @points(1)
@@ -320,22 +313,21 @@ def test_a_head_dim_below_one_is_refused(submission):
 @of("QKNorm")
 def test_the_module_refuses_what_does_not_fit(submission, rng):
     """q or k of another rank, another width or other heads is a ValueError."""
-    cases = [
+    for width, q_shape, k_shape in [
+        (4, (4,), (4,)),
         (4, (2, 3, 4), (2, 3, 4)),
         (4, (3, 2, 4), (2, 3, 2, 4)),
         (4, (2, 3, 2, 4), (3, 2, 4)),
         (4, (1, 2, 3, 2, 4), (1, 2, 3, 2, 4)),
-        (4, (4,), (4,)),
         (4, (2, 3, 2, 5), (2, 3, 2, 5)),
         (4, (2, 3, 2, 4), (2, 3, 2, 5)),
+        (4, (2, 3, 2, 5), (2, 3, 2, 4)),
         (4, (2, 3, 2, 1), (2, 3, 2, 1)),
         (1, (2, 3, 2, 5), (2, 3, 2, 5)),
         (4, (2, 3, 2, 4), (2, 2, 2, 4)),
         (4, (2, 3, 2, 4), (2, 1, 2, 4)),
-    ]
-    for width, q_shape, k_shape in cases:
-        module = submission.QKNorm(width)
-        q, k = rng.standard_normal(q_shape), rng.standard_normal(k_shape)
+    ]:
+        module, q, k = submission.QKNorm(width), rng.standard_normal(q_shape), rng.standard_normal(k_shape)
         refuses(lambda module=module, q=q, k=k: module(q, k), ANY, case=f"QKNorm({width}) on q {q_shape}, k {k_shape}")
 
 
@@ -347,29 +339,28 @@ def test_the_module_refuses_what_does_not_fit(submission, rng):
 @after("rms-norm-follows-the-formula")
 def test_logits_are_scaled_dot_products_of_normed_vectors(submission, rng):
     """logits[b, h, i, j] is q_hat of query i times k_hat of key j, divided by sqrt(Dh)."""
-    for batch, heads, t_q, t_k, width in [(1, 1, 1, 1, 1), (1, 1, 2, 3, 2), (2, 3, 4, 5, 6), (3, 2, 6, 4, 5)]:
-        q, k = rng.standard_normal((batch, heads, t_q, width)), rng.standard_normal((batch, heads, t_k, width))
-        ones, pair = np.ones(width), gains(rng, width)
+    for sizes in [(1, 1, 1, 1, 1), (1, 1, 2, 3, 2), (2, 3, 4, 5, 6), (3, 2, 6, 4, 5)]:
+        (q, k), pair, ones = drawn_pair(rng, *sizes), drawn_gains(rng, sizes[-1]), np.ones((2, sizes[-1]))
         case = f"q {q.shape}, k {k.shape}"
-        expect(submission.qk_norm_logits(q, k, ones, ones), oracle_logits(q, k, ones, ones), dtype="float64", case=f"{case}, gains of one")
-        expect(submission.qk_norm_logits(q, k, *pair), oracle_logits(q, k, *pair), dtype="float64", case=f"{case}, other gains")
-    keywords = {"q": q, "k": k, "q_gain": pair[0], "k_gain": pair[1]}
-    expect(submission.qk_norm_logits(**keywords), oracle_logits(q, k, *pair), dtype="float64", case="all by keyword")
+        same(submission.qk_norm_logits(q, k, *ones), scaled_dots(q, k), dtype="float64", case=f"{case}, gains of one")
+        same(submission.qk_norm_logits(q, k, *pair), scaled_dots(q, k, pair), dtype="float64", case=f"{case}, other gains")
+    keywords = dict(zip(NAMES, (q, k, *pair), strict=True))
+    same(submission.qk_norm_logits(**keywords), scaled_dots(q, k, pair), case="every argument by keyword")
 
 
 @points(1)
 @of("qk_norm_logits")
 @after("logits-are-scaled-dot-products-of-normed-vectors")
 def test_larger_weights_change_no_logit(submission, rng):
-    """Queries and keys a thousand times larger give the same logits, within logit_bound's sqrt(Dh)."""
-    q, k, ones = rng.standard_normal((2, 3, 4, 7)), rng.standard_normal((2, 3, 5, 7)), np.ones(7)
-    for size in (1.0, 1e3, 1e6):
-        want = oracle_logits(size * q, size * k, ones, ones)
-        because = "The norm takes the size out of q and k, each vector by itself, so larger weights must not show in the logits."
-        expect(submission.qk_norm_logits(size * q, size * k, ones, ones), want, case=f"q and k of size {size:g}", because=because)
-    sizes = 10.0 ** np.array([0, 1, 2])[:, None, None]
-    want = oracle_logits(q * sizes, k * sizes[::-1], ones, ones)
-    expect(submission.qk_norm_logits(q * sizes, k * sizes[::-1], ones, ones), want, case="heads of sizes 1, 10, 100")
+    """Queries and keys a thousand times larger give the same logits, vector by vector."""
+    (q, k), ones = drawn_pair(rng, 2, 3, 4, 5, 7), np.ones((2, 7))
+    for size in (1e3, 1e6):
+        want = scaled_dots(size * q, size * k)
+        because = "The norm takes the length out of q and k, so larger weights must not show in the logits."
+        same(submission.qk_norm_logits(size * q, size * k, *ones), want, case=f"q and k times {size:g}", because=because)
+    sizes = 10.0 ** np.arange(3)[:, None, None]
+    q, k = q * sizes, k * sizes[::-1]
+    same(submission.qk_norm_logits(q, k, *ones), scaled_dots(q, k), case="heads of sizes 1, 10, 100")
 
 
 @points(1)
@@ -377,12 +368,12 @@ def test_larger_weights_change_no_logit(submission, rng):
 @after("eps-is-added-to-the-mean-square", "logits-are-scaled-dot-products-of-normed-vectors")
 def test_logits_use_eps_in_both_norms(submission, rng):
     """eps reaches both norms of the logits, and it is 1e-6 when none is given."""
-    q, k, pair = rng.standard_normal((1, 2, 3, 5)), rng.standard_normal((1, 2, 4, 5)), gains(rng, 5)
-    expect(submission.qk_norm_logits(q, k, *pair, 0.5), oracle_logits(q, k, *pair, 0.5), case="eps=0.5")
-    expect(submission.qk_norm_logits(q, k, *pair, eps=0.0), oracle_logits(q, k, *pair, 0.0), case="eps=0")
-    expect(submission.qk_norm_logits(1e-3 * q, 1e-3 * k, *pair), oracle_logits(1e-3 * q, 1e-3 * k, *pair), case="size 0.001, the default eps")
-    zero = np.zeros_like(q)
-    expect(submission.qk_norm_logits(zero, k, *pair), np.zeros((1, 2, 3, 4)), scale=1.0, case="q = 0")
+    (q, k), pair = drawn_pair(rng, 1, 2, 3, 4, 5), drawn_gains(rng, 5)
+    same(submission.qk_norm_logits(q, k, *pair, 0.5), scaled_dots(q, k, pair, 0.5), case="eps=0.5")
+    q, k = 1e-3 * q, 1e-3 * k
+    same(submission.qk_norm_logits(q, k, *pair, eps=0.0), scaled_dots(q, k, pair, 0.0), case="eps=0, q and k of size 0.001")
+    same(submission.qk_norm_logits(q, k, *pair), scaled_dots(q, k, pair), case="q and k of size 0.001, the default eps of 1e-6")
+    same(submission.qk_norm_logits(0 * q, k, *pair), np.zeros((1, 2, 3, 4)), scale=1.0, case="q = 0")
 
 
 @points(2)
@@ -390,79 +381,70 @@ def test_logits_use_eps_in_both_norms(submission, rng):
 @after("logits-are-scaled-dot-products-of-normed-vectors", "half-precision-input-is-squared-in-float32")
 def test_logits_of_half_precision_input(submission, rng):
     """Norms and dot products of float16 and bfloat16 input run in float32, and the dtype of q and k comes back."""
-    for dtype, gain_dtype, size in [
-        ("float32", "float32", 1.0),
-        ("float16", "float16", 1.0),
-        ("float16", "float32", 300.0),
-        ("float16", "float16", 1e-3),
-        ("bfloat16", "float32", 300.0),
-        ("bfloat16", "bfloat16", 1.0),
-        ("float64", "float32", 1.0),
-    ]:
-        q, exact_q = stored(size * rng.uniform(0.5, 1.5, (2, 2, 3, 5)), dtype)
-        k, exact_k = stored(size * rng.uniform(0.5, 1.5, (2, 2, 4, 5)), dtype)
-        held = [stored(np.abs(gain), gain_dtype) for gain in gains(rng, 5)]
-        got = submission.qk_norm_logits(q, k, held[0][0], held[1][0])
-        want = oracle_logits(exact_q, exact_k, held[0][1], held[1][1])
-        expect(got, want, dtype=dtype, case=f"{dtype} q and k of size {size:g}, {gain_dtype} gains")
-    q, exact_q = stored(rng.uniform(0.5, 1.5, (1, 1, 2, 48)), "float16")
-    gain = np.full(48, 45.0)
+    kinds = [("float32", "float32", 1.0), ("float64", "float32", 1.0), ("float16", "float16", 1.0), ("float16", "float32", 300.0)]
+    for dtype, gain_dtype, size in [*kinds, ("float16", "float16", 1e-3), ("bfloat16", "bfloat16", 1.0), ("bfloat16", "float32", 300.0)]:
+        (q, exact_q), (k, exact_k) = (stored(around(rng, size, 2, 2, t, 5), dtype) for t in (3, 4))
+        (q_gain, exact_q_gain), (k_gain, exact_k_gain) = (stored(gain, gain_dtype) for gain in drawn_gains(rng, 5))
+        got, want = submission.qk_norm_logits(q, k, q_gain, k_gain), scaled_dots(exact_q, exact_k, (exact_q_gain, exact_k_gain))
+        same(got, want, dtype=dtype, case=f"{dtype} q and k of size {size:g}, {gain_dtype} gains")
+    (q, exact_q), (gain, exact_gain) = stored(rng.uniform(0.5, 1.5, (1, 1, 2, 48)), "float16"), stored(np.full(48, 45.0), "float16")
     because = "48 * 45 * 45 is past the largest float16, the logit itself is not: add up and scale in float32, then cast back."
-    got = submission.qk_norm_logits(q, q, gain.astype(np.float16), gain.astype(np.float16))
-    expect(got, oracle_logits(exact_q, exact_q, gain, gain), dtype="float16", case="float16, Dh=48, gains of 45", because=because)
+    got, want = submission.qk_norm_logits(q, q, gain, gain), scaled_dots(exact_q, exact_q, (exact_gain, exact_gain))
+    same(got, want, dtype="float16", case="float16, Dh=48, gains of 45", because=because)
 
 
 @points(1)
 @of("qk_norm_logits")
 @after("gradients-reach-x-and-the-gain", "logits-are-scaled-dot-products-of-normed-vectors")
 def test_gradients_flow_through_the_logits(submission, rng):
-    """Gradients flow from the logits to q, k and both gains."""
-    q, k, pair = rng.standard_normal((2, 2, 3, 5)), rng.standard_normal((2, 2, 4, 5)), gains(rng, 5)
-    q[0, 1, 2] = 0
-    upstream = rng.standard_normal((2, 2, 3, 4))
-    _, grads = submission.vjp("qk_norm_logits", q, k, *pair, wrt=(0, 1, 2, 3), cotangent=upstream)
-    for_q, for_q_gain = oracle_norm_pullback(q, pair[0], upstream @ oracle_norm(k, pair[1]) / np.sqrt(5))
-    for_k, for_k_gain = oracle_norm_pullback(k, pair[1], upstream.swapaxes(-1, -2) @ oracle_norm(q, pair[0]) / np.sqrt(5))
-    for got, want, name in zip(grads, (for_q, for_k, for_q_gain, for_k_gain), ("q", "k", "q_gain", "k_gain"), strict=True):
-        expect(got, want, case=f"gradient for {name}")
+    """Gradients flow from the logits to q, k and both gains, past a query of zeros too."""
+    (q, k), pair, upstream = drawn_pair(rng, 2, 2, 3, 4, 5), drawn_gains(rng, 5), rng.standard_normal((2, 2, 3, 4))
+    for case in ("q and k of size 1", "a query of zeros"):
+        q_hat, k_hat = norms(q, k, pair)
+        for_q, for_q_gain = norm_pullback(q, pair[0], upstream @ k_hat / np.sqrt(5))
+        for_k, for_k_gain = norm_pullback(k, pair[1], upstream.swapaxes(-1, -2) @ q_hat / np.sqrt(5))
+        _, grads = submission.vjp("qk_norm_logits", q, k, *pair, wrt=(0, 1, 2, 3), cotangent=upstream)
+        same_gradients(grads, (for_q, for_k, for_q_gain, for_k_gain), NAMES, case)
+        q[0, 1, 2] = 0
 
 
 @points(1)
 @of("qk_norm_logits")
 def test_logits_refuse_what_does_not_fit(submission, rng):
     """Ranks, widths, heads or gains that don't fit are a ValueError."""
-    for q_shape, k_shape, q_gain, k_gain in [
+    q_shape, k_shape = (2, 3, 2, 4), (2, 3, 5, 4)
+    for shapes in [
         ((2, 4), (2, 4), (4,), (4,)),
         ((2, 3, 4), (2, 3, 4), (4,), (4,)),
         ((1, 2, 3, 2, 4), (1, 2, 3, 2, 4), (4,), (4,)),
-        ((2, 3, 2, 4), (3, 2, 4), (4,), (4,)),
-        ((3, 2, 4), (2, 3, 2, 4), (4,), (4,)),
-        ((2, 3, 2, 4), (2, 3, 2, 5), (4,), (5,)),
-        ((2, 3, 2, 4), (2, 3, 2, 1), (4,), (1,)),
-        ((2, 3, 2, 4), (2, 2, 2, 4), (4,), (4,)),
-        ((2, 3, 2, 4), (2, 1, 2, 4), (4,), (4,)),
-        ((2, 1, 2, 4), (2, 3, 2, 4), (4,), (4,)),
-        ((2, 3, 2, 4), (2, 3, 5, 4), (3,), (4,)),
-        ((2, 3, 2, 4), (2, 3, 5, 4), (4,), (5,)),
-        ((2, 3, 2, 4), (2, 3, 5, 4), (1,), (4,)),
-        ((2, 3, 2, 4), (2, 3, 5, 4), (4,), (1,)),
-        ((2, 3, 2, 4), (2, 3, 5, 4), (3, 1, 4), (3, 1, 4)),
-        ((2, 3, 2, 4), (2, 3, 5, 4), (), (4,)),
+        (q_shape, (3, 2, 4), (4,), (4,)),
+        ((3, 2, 4), k_shape, (4,), (4,)),
+        (q_shape, (2, 3, 5, 3), (4,), (3,)),
+        (q_shape, (2, 3, 5, 1), (4,), (1,)),
+        (q_shape, (2, 3, 5, 1), (4,), (4,)),
+        (q_shape, (2, 2, 5, 4), (4,), (4,)),
+        (q_shape, (2, 1, 5, 4), (4,), (4,)),
+        ((2, 1, 2, 4), k_shape, (4,), (4,)),
+        (q_shape, k_shape, (3,), (4,)),
+        (q_shape, k_shape, (4,), (5,)),
+        (q_shape, k_shape, (1,), (4,)),
+        (q_shape, k_shape, (4,), (1,)),
+        (q_shape, k_shape, (3, 1, 4), (3, 1, 4)),
+        (q_shape, k_shape, (), (4,)),
     ]:
-        args = [rng.standard_normal(shape) for shape in (q_shape, k_shape, q_gain, k_gain)]
-        case = f"q {q_shape}, k {k_shape}, q_gain {q_gain}, k_gain {k_gain}"
-        refuses(lambda args=args: submission.qk_norm_logits(*args), ANY, case=case)
+        case = ", ".join(f"{name} {shape}" for name, shape in zip(NAMES, shapes, strict=True))
+        arguments = [rng.standard_normal(shape) for shape in shapes]
+        refuses(lambda arguments=arguments: submission.qk_norm_logits(*arguments), ANY, case=case)
 
 
 # ---------------------------------------------------------------- logit_bound
 
 
-def expect_bound(got, least, *, rel, case):
-    bound = number(got)
-    slack = rel * least
+def bounds_tightly(got, least, *, rel, case):
+    bound, slack = number(got), rel * least
     claim(np.isfinite(bound), "the bound must be a finite number", got=bound, want=least, case=case)
-    claim(bound >= least - slack, "some q and k give a larger logit than this bound allows", got=bound, want=least, case=case)
-    claim(bound <= least / 0.99 + slack, "no q and k come near this bound: it is not the least one", got=bound, want=least, case=case)
+    claim(bound >= least - slack, "some q and k give a larger |logit| than this bound allows", got=bound, want=least, case=case)
+    claim(bound <= least / 0.99 + slack, "no q and k come near this bound, so it is not the least one", got=bound, want=least, case=case)
 
 
 @points(2)
@@ -478,21 +460,23 @@ def test_the_bound_is_the_least_one(submission, rng):
         ([5.0, 1.0, 2.0, 0.1, 1.0], [0.3, 1.0, 1.5, 6.0, -1.0], "the gains are largest at different places"),
         ([0.0, 0.0, 4.0], [3.0, 1.0, 0.0], "every product is 0"),
     ]:
-        expect_bound(submission.logit_bound(np.array(q_gain), np.array(k_gain)), oracle_bound(np.array(q_gain), np.array(k_gain)), rel=1e-6, case=case)
+        q_gain, k_gain = np.array(q_gain), np.array(k_gain)
+        bounds_tightly(submission.logit_bound(q_gain, k_gain), least_bound(q_gain, k_gain), rel=1e-6, case=case)
     for width, dtype, rel in [(7, "float64", 1e-6), (10, "float32", 2e-5), (6, "float16", 4e-3), (11, "bfloat16", 3e-2)]:
         for size in (1.0, 0.01):
-            (q_gain, exact_q), (k_gain, exact_k) = (stored(size * rng.standard_normal(width), dtype) for _ in range(2))
+            (q_gain, exact_q), (k_gain, exact_k) = (stored(around(rng, size, width), dtype) for _ in range(2))
             got = submission.logit_bound(q_gain=q_gain, k_gain=k_gain)
-            expect_bound(got, oracle_bound(exact_q, exact_k), rel=rel, case=f"random {dtype} gains of size {size:g}, Dh={width}")
+            bounds_tightly(got, least_bound(exact_q, exact_k), rel=rel, case=f"{dtype} gains of size {size:g}, Dh={width}")
 
 
 @points(1)
 @of("logit_bound")
 def test_the_bound_refuses_gains_that_do_not_fit(submission):
     """Gains that are not two vectors of the same length are a ValueError."""
-    for q_shape, k_shape in [((3,), (4,)), ((3,), (1,)), ((1,), (3,)), ((2, 3), (2, 3)), ((3,), (1, 3)), ((1, 3), (3,)), ((), ()), ((3,), ())]:
-        case = f"q_gain {q_shape}, k_gain {k_shape}"
-        refuses(lambda q=q_shape, k=k_shape: submission.logit_bound(np.ones(q), np.ones(k)), GAINS, case=case)
+    unlike = [((3,), (4,)), ((3,), (1,)), ((1,), (3,))]
+    for q_shape, k_shape in [*unlike, ((2, 3), (2, 3)), ((3,), (1, 3)), ((1, 3), (3,)), ((), ()), ((3,), ())]:
+        q_gain, k_gain, case = np.ones(q_shape), np.ones(k_shape), f"q_gain {q_shape}, k_gain {k_shape}"
+        refuses(lambda q_gain=q_gain, k_gain=k_gain: submission.logit_bound(q_gain, k_gain), GAINS, case=case)
 
 
 # ---------------------------------------------------------------- saturation
@@ -502,11 +486,9 @@ def test_the_bound_refuses_gains_that_do_not_fit(submission):
 @of("saturation")
 def test_saturation_is_the_mean_jacobian_norm(submission, rng):
     """Saturation is the Frobenius norm of each row's softmax Jacobian, averaged over all rows."""
-    for shape in [(2,), (4,), (1, 3), (3, 4), (5, 2), (2, 3, 5), (2, 3, 4, 6), (2, 1, 3, 2, 4), (3, 1)]:
-        logits = rng.uniform(-1.5, 1.5, shape)
-        if len(shape) > 1:
-            logits *= rng.uniform(0.1, 1.0, (*shape[:-1], 1))
-        expect_saturation(submission.saturation(logits), oracle_saturation(logits), rel=1e-9, case=f"logits of shape {shape}")
+    for shape in [(2,), (4,), (1, 3), (3, 4), (5, 2), (3, 1), (2, 3, 5), (2, 3, 4, 6), (2, 1, 3, 2, 4)]:
+        logits = rng.uniform(-1.5, 1.5, shape) * (rng.uniform(0.1, 1.0, (*shape[:-1], 1)) if len(shape) > 1 else 1.0)
+        same_saturation(submission.saturation(logits), logits, rel=1e-9, case=f"logits of shape {shape}")
 
 
 @points(1)
@@ -514,18 +496,14 @@ def test_saturation_is_the_mean_jacobian_norm(submission, rng):
 @after("saturation-is-the-mean-jacobian-norm")
 def test_saturated_rows_count_as_zero(submission, rng):
     """A one-hot row counts as 0 beside the others, however large its logits are."""
-    soft = rng.uniform(-1, 1, (2, 3, 5))
-    shifted = soft + np.array([-800.0, 0.0, 900.0])[:, None]
-    expect_saturation(submission.saturation(shifted), oracle_saturation(shifted), rel=1e-9, case="rows around -800, 0 and 900")
-    hard = soft.copy()
-    hard[0, 1] = 1e5 * np.arange(5)
-    hard[1, 2] = -1e4 * np.arange(5)
-    expect_saturation(submission.saturation(hard), oracle_saturation(hard), rel=1e-6, case="two rows of six are one-hot")
-    for dtype, gap in [("float64", np.linspace(12, 40, 57)), ("float32", np.linspace(9, 20, 45))]:
-        rows = np.zeros((gap.size, 4)) - np.array([0.0, 0.0, 0.2, 0.4])
-        rows[:, 1] += gap
+    logits = rng.uniform(-1, 1, (2, 3, 5)) + np.array([-800.0, 0.0, 900.0])[:, None]
+    same_saturation(submission.saturation(logits), logits, rel=1e-9, case="rows around -800, 0 and 900")
+    logits[0, 1], logits[1, 2] = 1e5 * np.arange(5), -1e4 * np.arange(5)
+    same_saturation(submission.saturation(logits), logits, rel=1e-6, case="two rows of six are one-hot")
+    for dtype, gaps in [("float64", np.linspace(12, 40, 57)), ("float32", np.linspace(9, 20, 45))]:
+        rows = np.stack([gaps, 0 * gaps, 0 * gaps - 0.2, 0 * gaps - 0.4], axis=-1)
         logits, exact = stored(rows, dtype)
-        expect_saturation(submission.saturation(logits), oracle_saturation(exact), rel=1e-3, case=f"{dtype}, every row nearly one-hot")
+        same_saturation(submission.saturation(logits), exact, rel=1e-3, case=f"{dtype}, every row nearly one-hot")
 
 
 @points(1)
@@ -535,11 +513,11 @@ def test_saturation_of_lower_precision_logits(submission, rng):
     """float32, float16 and bfloat16 logits give the same number as their exact values."""
     for dtype, rel in [("float32", 2e-5), ("float16", 4e-3), ("bfloat16", 3e-2)]:
         logits, exact = stored(rng.uniform(-1, 1, (3, 2, 6)), dtype)
-        expect_saturation(submission.saturation(logits), oracle_saturation(exact), rel=rel, case=f"{dtype} logits")
-    logits, exact = stored(np.zeros(1500), "float16")
-    expect_saturation(submission.saturation(logits), oracle_saturation(exact), rel=4e-3, case="1500 equal float16 logits")
-    logits, exact = stored(6e4 * np.array([[1.0, -1.0, 0.5], [1.0, 1.0, -1.0]]), "float16")
-    expect_saturation(submission.saturation(logits), oracle_saturation(exact), rel=4e-3, case="float16 logits of 60000")
+        same_saturation(submission.saturation(logits), exact, rel=rel, case=f"{dtype} logits")
+    large = 6e4 * np.array([[1.0, -1.0, 0.5], [1.0, 1.0, -1.0]])
+    for rows, case in [(np.zeros(1500), "1500 equal float16 logits"), (large, "float16 logits of 60000")]:
+        logits, exact = stored(rows, "float16")
+        same_saturation(submission.saturation(logits), exact, rel=4e-3, case=case)
 
 
 @points(1)
@@ -547,16 +525,14 @@ def test_saturation_of_lower_precision_logits(submission, rng):
 @after("saturation-is-the-mean-jacobian-norm", "logits-are-scaled-dot-products-of-normed-vectors", "larger-weights-change-no-logit")
 def test_qk_norm_keeps_the_gradient_alive(submission, rng):
     """With weights a thousand times larger, plain logits saturate and the normed ones don't."""
-    x, weights = rng.standard_normal((2, 1, 5, 6)), rng.standard_normal((2, 3, 6, 6)) / np.sqrt(6)
-    ones = np.ones(6)
+    x, weights, ones = rng.standard_normal((2, 1, 5, 6)), rng.standard_normal((2, 3, 6, 6)), np.ones((2, 6))
     for size in (1.0, 1e3):
         q, k = x @ (size * weights[0]), x @ (size * weights[1])
-        plain = q @ k.swapaxes(-1, -2) / np.sqrt(6)
-        expect_saturation(submission.saturation(plain), oracle_saturation(plain), rel=1e-6, case=f"plain logits, weights times {size:g}")
-        normed = submission.qk_norm_logits(q, k, ones, ones)
-        want = oracle_logits(q, k, ones, ones)
-        expect(normed, want, case=f"normed logits, weights times {size:g}")
-        expect_saturation(submission.saturation(normed.array), oracle_saturation(want), rel=1e-6, case=f"normed logits, weights times {size:g}")
+        plain, case = q @ k.swapaxes(-1, -2) / np.sqrt(6), f"weights times {size:g}"
+        same_saturation(submission.saturation(plain), plain, rel=1e-6, case=f"plain logits, {case}")
+        normed = submission.qk_norm_logits(q, k, *ones)
+        same(normed, scaled_dots(q, k), case=f"normed logits, {case}")
+        same_saturation(submission.saturation(normed.array), normed.array, rel=1e-6, case=f"normed logits, {case}")
 
 
 @points(1)
@@ -574,34 +550,36 @@ def test_a_single_number_has_no_rows(submission):
 @after("rms-norm-follows-the-formula", "each-side-has-its-own-gain", "logits-are-scaled-dot-products-of-normed-vectors")
 def test_values_count_and_not_their_place_in_memory(submission, rng):
     """Transposed and strided inputs give what a contiguous copy gives."""
-    q, k, pair = rng.standard_normal((2, 3, 4, 5)), rng.standard_normal((2, 3, 6, 5)), gains(rng, 5)
-    for options in [{"order": (0, 2, 1, 3)}, {"gap": 3, "guard": 4}, {"order": (0, 1, 3, 2)}, {"order": (3, 1, 0, 2)}]:
-        view_q, view_k = (tensor(x, dtype="float64", **options) for x in (q, k))
-        case = ", ".join(f"{name}={value}" for name, value in options.items())
-        expect(submission.rms_norm(view_q, pair[0]), oracle_norm(q, pair[0]), case=f"rms_norm, {case}")
-        expect_pair(loaded(submission, pair)(view_q, view_k), oracle_norm(q, pair[0]), oracle_norm(k, pair[1]), dtype=None, case=f"QKNorm, {case}")
-        expect(submission.qk_norm_logits(view_q, view_k, *pair), oracle_logits(q, k, *pair), case=f"qk_norm_logits, {case}")
+    (q, k), pair = drawn_pair(rng, 2, 3, 4, 6, 5), drawn_gains(rng, 5)
+    module = load(submission.QKNorm(5), pair)
+    for layout in [{"order": (0, 2, 1, 3)}, {"gap": 3, "guard": 4}, {"order": (0, 1, 3, 2)}, {"order": (3, 1, 0, 2)}]:
+        (q_view, k_view), case = (tensor(x, **layout) for x in (q, k)), ", ".join(f"{name}={value}" for name, value in layout.items())
+        same(submission.rms_norm(q_view, pair[0]), norm(q, pair[0]), case=f"rms_norm, memory {case}")
+        same_pair(module(q_view, k_view), norms(q, k, pair), case=f"QKNorm, memory {case}")
+        same(submission.qk_norm_logits(q_view, k_view, *pair), scaled_dots(q, k, pair), case=f"qk_norm_logits, memory {case}")
 
 
 @points(2)
-@of(*FUNCTIONS)
+@of("rms_norm", "QKNorm", "qk_norm_logits", "logit_bound", "saturation")
 def test_nothing_outside_the_result_changes(submission, rng):
     """Arguments, random generators and global settings stay as they were."""
-    q, k, pair = rng.standard_normal((2, 3, 4, 5)), rng.standard_normal((2, 3, 6, 5)), gains(rng, 5)
-    half = q.astype(np.float16)
-    calls = {
+    (q, k), pair = drawn_pair(rng, 2, 3, 4, 6, 5), drawn_gains(rng, 5)
+    singles = [part.astype(np.float32) for part in (q, k, *pair)]
+    for name, call in {
         "rms_norm": lambda: submission.rms_norm(q, pair[0]),
-        "rms_norm on float16": lambda: submission.rms_norm(half, pair[0].astype(np.float32)),
-        "QKNorm": lambda: loaded(submission, pair)(q, k),
+        "rms_norm, float32": lambda: submission.rms_norm(singles[0], singles[2]),
+        "rms_norm, float16": lambda: submission.rms_norm(q.astype(np.float16), singles[2]),
+        "QKNorm": lambda: submission.QKNorm(5)(q, k),
         "qk_norm_logits": lambda: submission.qk_norm_logits(q, k, *pair),
+        "qk_norm_logits, float32": lambda: submission.qk_norm_logits(*singles),
         "logit_bound": lambda: submission.logit_bound(*pair),
         "saturation": lambda: submission.saturation(k),
-    }
-    for name, call in calls.items():
-        result = call()
-        changed, touched = submission.mutated(result), submission.touched(result)
-        claim(not changed, "an argument was changed in place; work on a copy", got=f"changed: {changed}", want="no argument changed", case=name)
-        claim(not touched, "global state was changed; leave it as it was", got=f"changed: {touched}", want="nothing changed", case=name)
+        "saturation, float32": lambda: submission.saturation(singles[1]),
+    }.items():
+        call()
+        changed, touched = submission.mutated(), submission.touched()
+        claim(not changed, "an argument was changed in place: work on a copy", got=f"changed: {', '.join(changed)}", case=name)
+        claim(not touched, "global state was changed: leave it as it was", got=f"changed: {', '.join(touched)}", case=name)
 
 
 @points(1)
@@ -609,22 +587,19 @@ def test_nothing_outside_the_result_changes(submission, rng):
 @after("rms-norm-follows-the-formula", "each-side-has-its-own-gain", "logits-are-scaled-dot-products-of-normed-vectors")
 def test_earlier_calls_leave_no_trace(submission, rng):
     """A result stays what it is after later calls, and a call forgets the earlier ones."""
-    pair, module = gains(rng, 4), submission.QKNorm(4)
-    (q, k), (other_q, other_k) = (rng.standard_normal((2, 2, 2, 3, 4)) for _ in range(2))
-    calls = {
-        "rms_norm": lambda q, k, **how: submission.rms_norm(q, pair[0], **how),
-        "QKNorm": lambda q, k, **how: module(q, k, **how),
-        "qk_norm_logits": lambda q, k, **how: submission.qk_norm_logits(q, k, *pair, **how),
-    }
-    for name, call in calls.items():
-        first = call(q, k, _keep=True)
-        call(other_q, other_k)
-        for before, now in zip(each(first), each(submission.reread(first)), strict=True):
-            expect_same(now, before, case=f"{name}: the first result after a second call")
-        submission.scribble(first)
-        for before, again in zip(each(first), each(call(q, k)), strict=True):
-            expect_same(again, before, case=f"{name}: the same call once more")
+    first, second, pair, module = drawn_pair(rng, 2, 2, 3, 3, 4), drawn_pair(rng, 2, 2, 3, 3, 4), drawn_gains(rng, 4), submission.QKNorm(4)
+    for name, call in {
+        "rms_norm": lambda q, k, **options: submission.rms_norm(q, pair[0], **options),
+        "QKNorm": lambda q, k, **options: module(q, k, **options),
+        "qk_norm_logits": lambda q, k, **options: submission.qk_norm_logits(q, k, *pair, **options),
+    }.items():
+        kept = call(*first, _keep=True)
+        call(*second)
+        same_bits(submission.reread(kept), kept, case=f"{name}: the first result after a second call")
+        submission.scribble(kept)
+        same_bits(call(*first), kept, case=f"{name}: the first call once more, its result overwritten by the caller")
 
 
-def each(result):
-    return result if isinstance(result, (tuple, list)) else (result,)
+def same_bits(got, before, case):
+    for now, then in zip(*(each if isinstance(each, tuple) else (each,) for each in (got, before)), strict=True):
+        expect_same(now, then, case=case)
