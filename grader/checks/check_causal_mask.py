@@ -1,71 +1,45 @@
 """Exercise 03, claim by claim: masks, masked softmax, causal attention.
 
-Oracles are NumPy in float64. Sizes are small, awkward and all different; hidden scores, the future and the rows that see nothing
-are where the mistakes are, so most claims look there.
+Oracles are NumPy in float64. Hidden scores, the future and rows that see nothing are where the mistakes are, so most claims look there.
 """
 
 import itertools
 
 import numpy as np
+from attngrade.checks.causal_oracles import (
+    attention,
+    attention_pulled_back,
+    coarse,
+    hide,
+    nearly_cancelling,
+    qkv,
+    real_keys,
+    sizes,
+    softmax,
+    softmax_pulled_back,
+    some_mask,
+    visible,
+)
+from attngrade.checks.claims import Raised, Result, after, claim, device_arg, expect, expect_same, of, points, refuses, stretch, tensor
 
-from attngrade.checks.claims import Raised, after, claim, device_arg, expect, expect_same, of, points, refuses, stretch, tensor
-
-SQUARE, CACHE, SHORT = [(1, 1), (2, 2), (5, 5)], [(1, 2), (2, 3), (1, 4), (3, 7)], [(2, 1), (3, 2), (7, 3)]
-
-
-def visible(t_q, t_k):
-    """True where key j may be seen by query i: j <= i + (t_k - t_q)."""
-    return np.arange(t_k)[None, :] <= np.arange(t_q)[:, None] + (t_k - t_q)
-
-
-def softmax(scores, mask):
-    """Weights among the visible keys, zero elsewhere, zero in a row that sees nothing."""
-    mask = np.broadcast_to(mask, scores.shape)
-    shown = np.where(mask, scores.astype(np.float64), -np.inf)
-    top = shown.max(-1, keepdims=True)
-    e = np.exp(shown - np.where(np.isfinite(top), top, 0.0))
-    total = e.sum(-1, keepdims=True)
-    return e / np.where(total > 0, total, 1.0)
-
-
-def softmax_pulled_back(weights, up):
-    return weights * (up - (weights * up).sum(-1, keepdims=True))
-
-
-def attention(q, k, v):
-    q, k, v = (x.astype(np.float64) for x in (q, k, v))
-    return softmax(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]), visible(q.shape[-2], k.shape[-2])) @ v
-
-
-def attention_pulled_back(q, k, v, up):
-    q, k, v, up = (x.astype(np.float64) for x in (q, k, v, up))
-    scale = q.shape[-1] ** -0.5
-    weights = softmax(q @ k.swapaxes(-1, -2) * scale, visible(q.shape[-2], k.shape[-2]))
-    to_scores = softmax_pulled_back(weights, up @ v.swapaxes(-1, -2)) * scale
-    return to_scores @ k, to_scores.swapaxes(-1, -2) @ q, weights.swapaxes(-1, -2) @ up
+SQUARE = [(1, 1), (2, 2), (5, 5)]
+CACHE = [(1, 2), (2, 3), (1, 4), (3, 7)]
+SHORT = [(2, 1), (3, 2), (7, 3)]
+BROADCASTS = [((4,), (4,)), ((3, 4), (4,)), ((3, 4), (3, 1)), ((3, 4), (1,)), ((3, 3, 3), (3, 1, 3)), ((2, 3, 4, 5), (4, 5)),
+              ((2, 3, 4, 5), (2, 1, 1, 5)), ((2, 3, 4, 5), (3, 1, 5)), ((2, 1, 3, 2, 4), (2, 4))]
+MISFITS = [((3, 4), (3, 5)), ((3, 4), (2, 4)), ((3, 1), (3, 4)), ((3, 4), (2, 3, 4)), ((1, 2, 3), (2, 2, 3)), ((3, 4), (1, 3, 4))]
+BAD_LENGTHS = [([4], 3), ([-1], 3), ([2, 6, 1], 5), ([5, 3, -2], 5), ([6, 1], 5), ([0, -1], 2), ([9, -3, 2], 4)]
+HUGE = [("float32", 50), ("float32", 1e4), ("float64", 1e30), ("float32", 1e30), ("float64", 1e305), ("float32", 3e38), ("float16", 6e4)]
+SIZES = [(1, 3, "float64"), (2, 1, "float64"), (2, 3, "float64"), (6, 5, "float64"), (3, 3, "float32"), (5, 9, "float32")]
+LAYOUTS = [("(B, T, H, Dh)", {"order": (0, 2, 1, 3)}), ("(B, H, Dh, T)", {"order": (0, 1, 3, 2)}), ("padded rows", {"gap": 3, "guard": 2})]
+NAMES = {"padding_mask": ["lengths"], "mask_scores": ["scores", "mask"], "masked_softmax": ["scores", "mask"], "causal_attention": "qkv"}
+VALUES = ["attention-over-present-and-past", "attention-over-a-cache", "outputs-of-queries-that-see-nothing"]
 
 
-def qkv(rng, t_q, t_k, batch=2, heads=3, width=5, dtype="float32"):
-    """Queries, keys and values, each of them standard normal."""
-    return tuple(rng.standard_normal((batch, heads, t, width)).astype(dtype) for t in (t_q, t_k, t_k))
-
-
-def coarse(rng, shape, top=16):
-    """Eighths of small whole numbers: exact in every float dtype."""
-    return rng.integers(-top, top + 1, shape) / 8.0
-
-
-def some_mask(rng, shape):
-    """A random mask with something visible in every row, and something hidden where there is room."""
-    mask = rng.random(shape) < 0.5
-    np.put_along_axis(mask, rng.integers(0, shape[-1], (*shape[:-1], 1)), True, -1)
-    if shape[-1] > 1:
-        np.put_along_axis(mask, np.argmax(mask, -1)[..., None] - 1, False, -1)
-    return mask
-
-
-def sizes(t_q, t_k):
-    return f"T_q={t_q}, T_k={t_k}"
+def gradients(submission, function, *args, wrt, up):
+    """One gradient, or None, for each argument in ``wrt``."""
+    _, grads = submission.vjp(function, *args, wrt=wrt, cotangent=up)
+    return (*grads, *[None] * len(wrt))[: len(wrt)]
 
 
 # ---------------------------------------------------------------- causal_mask
@@ -106,10 +80,11 @@ def test_mask_on_the_asked_device(submission, device):
         expect(got, visible(2, 3), dtype="bool", case=f"device={device}")
         claim(got.device == device, f"causal_mask: the mask lies on {got.device} where {device} was asked", got=got)
     try:
-        got = submission.causal_mask(2, 3, device="meta")  # a device of shapes without values: present everywhere
+        got = submission.causal_mask(2, 3, device="meta")  # a device of shapes without values, present everywhere
     except Raised:
-        return  # no submission has to know it
-    claim(getattr(got, "device", "meta") == "meta", "causal_mask takes no notice of `device`: asked for another device, it answers on the CPU", got=got)
+        return  # which no submission has to know
+    elsewhere = getattr(got, "device", "meta") == "meta"
+    claim(elsewhere, "causal_mask takes no notice of `device`: asked for another, it answers on the CPU", got=got)
 
 
 @points(1)
@@ -129,17 +104,18 @@ def test_negative_sizes_refused(submission):
 def test_padding_hides_the_tail(submission):
     """Key j of row b is visible exactly when j < lengths[b]: boolean, shape (B, 1, 1, t_k), lengths of 0 and t_k included."""
     for lengths, t_k in [([2], 3), ([1, 3], 3), ([3, 0, 5, 1], 5), ([4, 2], 7), ([1], 1)]:
-        want = (np.arange(t_k) < np.array(lengths)[:, None])[:, None, None, :]
-        expect(submission.padding_mask(np.array(lengths), t_k), want, dtype="bool", case=f"lengths={lengths}, t_k={t_k}")
-    expect(submission.padding_mask(lengths=np.array([1, 2]), t_k=4), (np.arange(4) < [[[[1]]], [[[2]]]]), dtype="bool", case="arguments by name")
+        got = submission.padding_mask(np.array(lengths), t_k)
+        expect(got, real_keys(lengths, t_k), dtype="bool", case=f"lengths={lengths}, t_k={t_k}")
+    expect(submission.padding_mask(lengths=np.array([1, 2]), t_k=4), real_keys([1, 2], 4), dtype="bool", case="arguments by name")
 
 
 @points(1)
 @of("padding_mask")
 def test_lengths_outside_refused(submission):
     """A length below 0 or above t_k is a ValueError that names it, wherever it stands among the lengths."""
-    for lengths, t_k in [([4], 3), ([-1], 3), ([2, 6, 1], 5), ([5, 3, -2], 5), ([6, 1], 5), ([0, -1], 2), ([9, -3, 2], 4)]:
-        refuses(lambda lengths=lengths, t_k=t_k: submission.padding_mask(np.array(lengths), t_k), ("lengths", "t_k"), case=f"lengths={lengths}, t_k={t_k}")
+    for lengths, t_k in BAD_LENGTHS:
+        given = np.array(lengths)
+        refuses(lambda given=given, t_k=t_k: submission.padding_mask(given, t_k), ("lengths", "t_k"), case=f"lengths={lengths}, t_k={t_k}")
 
 
 # ---------------------------------------------------------------- mask_scores
@@ -151,53 +127,49 @@ def test_hidden_scores_are_minus_infinity(submission, rng):
     """Hidden scores become -inf and visible ones stay the very same numbers, in every float dtype."""
     for dtype in ("float32", "float64", "float16", "bfloat16"):
         scores, mask = coarse(rng, (3, 4)), some_mask(rng, (3, 4))
-        got = submission.mask_scores(tensor(scores, dtype), mask)
-        expect(got, np.where(mask, scores, -np.inf), dtype=dtype, tol=0.0, case=dtype)
-    scores = rng.standard_normal((2, 3)) * 1e9
-    got = submission.mask_scores(scores=scores, mask=np.zeros((2, 3), bool))
-    expect(got, np.full((2, 3), -np.inf), dtype="float64", case="everything is hidden")
+        expect(submission.mask_scores(tensor(scores, dtype), mask), hide(scores, mask), dtype=dtype, tol=0.0, case=dtype)
+    scores, nothing = 1e9 * rng.standard_normal((2, 3)), np.zeros((2, 3), bool)
+    expect(submission.mask_scores(scores=scores, mask=nothing), hide(scores, nothing), dtype="float64", case="everything is hidden")
 
 
 @points(1)
 @of("mask_scores")
 def test_masks_broadcast(submission, rng):
     """Any boolean mask that broadcasts to the shape of the scores will do, for scores with any number of axes."""
-    shapes = [((4,), (4,)), ((3, 4), (4,)), ((3, 4), (3, 1)), ((3, 4), ()), ((2, 3, 4, 5), (4, 5)), ((2, 3, 4, 5), (2, 1, 1, 5)),
-              ((2, 3, 4, 5), (3, 1, 5)), ((2, 1, 3, 2, 4), (2, 4)), ((3, 3, 3), (3, 1, 3))]
-    for shape, mask_shape in shapes:
-        scores, mask = rng.standard_normal(shape), some_mask(rng, mask_shape) if mask_shape else np.array(True)
-        got = submission.mask_scores(scores, mask)
-        expect(got, np.where(mask, scores, -np.inf), dtype="float64", tol=0.0, case=f"scores {shape}, mask {mask_shape}")
+    for shape, mask_shape in BROADCASTS:
+        scores, mask = rng.standard_normal(shape), some_mask(rng, mask_shape)
+        case = f"scores {shape}, mask {mask_shape}"
+        expect(submission.mask_scores(scores, mask), hide(scores, mask), dtype="float64", tol=0.0, case=case)
 
 
 @points(1)
 @of("mask_scores")
 def test_masks_of_numbers_refused(submission, rng):
-    """A mask of numbers is a ValueError that names it: 0 and 1, 0 and -inf mean other things to other people."""
+    """A mask of numbers is a ValueError that names it: 0 and 1, or 0 and -inf, mean different things to different people."""
     for dtype in ("float32", "int64", "uint8", "float64"):
-        mask = tensor(some_mask(rng, (2, 3)), dtype)
-        refuses(lambda mask=mask: submission.mask_scores(coarse(rng, (2, 3)), mask), ("mask",), case=f"a mask of {dtype}")
+        scores, mask = rng.standard_normal((2, 3)), tensor(some_mask(rng, (2, 3)), dtype)
+        refuses(lambda scores=scores, mask=mask: submission.mask_scores(scores, mask), ("mask",), case=f"a mask of {dtype}")
 
 
 @points(1)
 @of("mask_scores")
 def test_masks_that_do_not_fit_refused(submission, rng):
     """A mask that doesn't broadcast to the shape of the scores, or would enlarge them, is a ValueError that names it."""
-    for shape, mask_shape in [((3, 4), (3, 5)), ((3, 4), (2, 4)), ((3, 1), (3, 4)), ((3, 4), (2, 3, 4)), ((1, 2, 3), (2, 2, 3)), ((3, 4), (1, 3, 4))]:
-        mask = np.ones(mask_shape, bool)
-        refuses(lambda shape=shape, mask=mask: submission.mask_scores(rng.standard_normal(shape), mask), ("mask", "scores"),
-                case=f"scores {shape}, mask {mask_shape}")
+    for shape, mask_shape in MISFITS:
+        scores, mask = rng.standard_normal(shape), np.ones(mask_shape, bool)
+        case = f"scores {shape}, mask {mask_shape}"
+        refuses(lambda scores=scores, mask=mask: submission.mask_scores(scores, mask), ("mask", "scores"), case=case)
 
 
 @points(1)
 @of("mask_scores")
-@after("hidden-scores-are-minus-infinity")
+@after("hidden-scores-are-minus-infinity", "masks-broadcast")
 def test_visible_scores_pass_the_gradient(submission, rng):
-    """The gradient reaches the visible scores unchanged."""
+    """The gradient passes the visible scores unchanged."""
     scores, mask, up = rng.standard_normal((2, 3, 4)), some_mask(rng, (3, 4)), rng.standard_normal((2, 3, 4))
-    _, (grad,) = submission.vjp("mask_scores", scores, mask, wrt=(0,), cotangent=np.where(mask, up, 0.0))
-    claim(grad is not None and grad.shape == scores.shape, "mask_scores: no gradient reaches the scores", got=grad)
-    claim(np.array_equal(grad.array[..., mask], up[..., mask]), "mask_scores: the gradient at the visible scores isn't the one that came in", got=grad)
+    (grad,) = gradients(submission, "mask_scores", scores, mask, wrt=(0,), up=np.where(mask, up, 0.0))
+    arrived = isinstance(grad, Result) and grad.shape == scores.shape and np.array_equal(grad.array[..., mask], up[..., mask])
+    claim(arrived, "mask_scores: the gradient at the visible scores isn't the one that came in", got=grad, want=np.where(mask, up, 0.0))
 
 
 # ---------------------------------------------------------------- masked_softmax
@@ -207,14 +179,15 @@ def test_visible_scores_pass_the_gradient(submission, rng):
 @of("masked_softmax")
 def test_weights_are_shared_among_the_visible(submission, rng):
     """Weights follow exp(score) along the last axis: hidden keys get exactly 0, and the visible ones share 1."""
-    cases = [((4,), (4,)), ((2, 3), (2, 3)), ((3, 3), (3, 3)), ((3, 4), (4,)), ((3, 4), (3, 1)), ((2, 3, 4, 5), (2, 1, 1, 5)), ((2, 1, 3, 2, 4), (2, 4))]
-    for (shape, mask_shape), dtype in zip(cases, itertools.cycle(("float64", "float32")), strict=False):
-        scores, mask = (2 * rng.standard_normal(shape)).astype(dtype), some_mask(rng, mask_shape) if mask_shape[-1] > 1 else np.ones(mask_shape, bool)
-        got, case = submission.masked_softmax(scores, mask), f"scores {shape}, mask {mask_shape}, {dtype}"
-        want = softmax(scores, mask)
-        if got.shape == want.shape:
-            claim(np.all(got.array[want == 0] == 0), "masked_softmax: a hidden key has a weight that isn't exactly 0", got=got, want=want, case=case)
-            claim(np.allclose(got.array.sum(-1), 1, rtol=0, atol=1e-4), "masked_softmax: the weights of the visible keys don't sum to 1", got=got, want=want, case=case)
+    dtypes = itertools.cycle(("float64", "float32"))
+    for (shape, mask_shape), dtype in zip([((2, 3), (2, 3)), ((3, 3), (3, 3)), *BROADCASTS], dtypes, strict=False):
+        mask = some_mask(rng, mask_shape) if mask_shape[-1] > 1 else np.ones(mask_shape, bool)
+        scores, case = (2 * rng.standard_normal(shape)).astype(dtype), f"scores {shape}, mask {mask_shape}, {dtype}"
+        got, want = submission.masked_softmax(scores, mask), softmax(scores, mask)
+        if isinstance(got, Result) and got.shape == want.shape and np.isfinite(got.array).all():
+            shown = {"got": got, "want": want, "case": case}
+            claim(np.all(got.array[want == 0] == 0), "masked_softmax: the weight of a hidden key isn't exactly 0", **shown)
+            claim(np.allclose(got.array.sum(-1), 1, rtol=0, atol=1e-4), "masked_softmax: the weights of a row don't sum to 1", **shown)
         expect(got, want, dtype=dtype, case=case)
 
 
@@ -222,51 +195,55 @@ def test_weights_are_shared_among_the_visible(submission, rng):
 @of("masked_softmax")
 def test_hidden_scores_never_matter(submission, rng):
     """The weights are those of the visible keys, however large the hidden scores are."""
-    for dtype, huge in [("float32", 50.0), ("float32", 1e4), ("float64", 1e30), ("float32", 1e30), ("float64", 1e305), ("float32", 3.4e38), ("float16", 65504.0)]:
+    for dtype, huge in HUGE:
         for sign in (1, -1):
             mask = some_mask(rng, (2, 3, 4))
             scores = np.where(mask, coarse(rng, (2, 3, 4)), sign * huge).astype(dtype)
-            expect(submission.masked_softmax(scores, mask), softmax(scores, mask), dtype=dtype, case=f"hidden scores of {sign * huge:g}, {dtype}")
+            got = submission.masked_softmax(scores, mask)
+            expect(got, softmax(scores, mask), dtype=dtype, case=f"hidden scores of {sign * huge:g}, {dtype}")
 
 
 @points(1)
 @of("masked_softmax")
 def test_visible_scores_of_any_size(submission, rng):
-    """Visible scores may be of any finite size, row by row: nothing overflows and no row drowns because of another."""
+    """Visible scores may be of any size, row by row: nothing overflows, and no row drowns because of another."""
     for dtype, size in [("float32", 150.0), ("float64", 800.0)]:
-        base = np.array([[size], [0.0], [-size], [size / 2]])
-        scores, mask = (base + coarse(rng, (4, 5))).astype(dtype), some_mask(rng, (4, 5))
-        expect(submission.masked_softmax(scores, mask), softmax(scores, mask), dtype=dtype, case=f"rows of scores near {size:g}, 0 and -{size:g}, {dtype}")
+        scores, mask = np.array([[size], [0.0], [-size], [size / 2]]) + coarse(rng, (4, 5)), some_mask(rng, (4, 5))
+        got = submission.masked_softmax(scores.astype(dtype), mask)
+        expect(got, softmax(scores, mask), dtype=dtype, case=f"rows of scores near {size:g}, 0 and -{size:g}, {dtype}")
     for low in (-1e10, -1e30):
         scores, mask = np.array([[0.5, low, 1.0]]), np.array([[False, True, False]])
-        expect(submission.masked_softmax(scores, mask), mask.astype(float), dtype="float64", case=f"one visible key, with the score {low:g}")
+        case = f"one visible key, its score is {low:g}"
+        expect(submission.masked_softmax(scores, mask), mask.astype(float), dtype="float64", case=case)
 
 
 @points(2)
 @of("masked_softmax")
 def test_empty_rows_are_zero(submission, rng):
     """A row that sees nothing is all zeros, no NaN, and leaves the other rows as they are."""
-    for shape in [(3, 4), (2, 3, 5), (1,), (2, 2, 2, 3)]:
-        mask = some_mask(rng, shape)
+    for shape in [(3, 4), (2, 3, 5), (2, 2, 2, 3)]:
+        scores, mask = rng.standard_normal(shape), some_mask(rng, shape)
         mask[..., 0, :] = False
-        mask = np.zeros(shape, bool) if len(shape) == 1 else mask
-        scores = rng.standard_normal(shape)
-        expect(submission.masked_softmax(scores, mask), softmax(scores, mask), dtype="float64", case=f"scores {shape}, the first row sees nothing")
-    for dtype, mask in [("float32", np.zeros((3, 1), bool)), ("float32", np.array([[True], [False], [True]])), ("float16", np.zeros((3, 4), bool))]:
+        case = f"scores {shape}, the first row sees nothing"
+        expect(submission.masked_softmax(scores, mask), softmax(scores, mask), dtype="float64", case=case)
+    masks = [("float32", np.zeros((3, 1), bool)), ("float32", np.array([[True], [False], [True]])), ("float16", np.zeros((3, 4), bool))]
+    for dtype, mask in [*masks, ("float64", np.zeros(4, bool))]:
         scores = coarse(rng, (3, 4)).astype(dtype)
-        expect(submission.masked_softmax(scores, mask), softmax(scores, mask), dtype=dtype, case=f"scores (3, 4), mask {mask.shape}, {dtype}")
+        case = f"scores (3, 4), mask {mask.tolist()}, {dtype}"
+        expect(submission.masked_softmax(scores, mask), softmax(scores, mask), dtype=dtype, case=case)
 
 
 @points(1)
 @of("masked_softmax")
 @after("weights-are-shared-among-the-visible", "hidden-scores-never-matter")
 def test_softmax_gradient(submission, rng):
-    """The gradient is the softmax's own among the visible keys and zero at hidden ones, whose scores may be huge."""
+    """The gradient is the softmax's own among the visible keys and zero at hidden ones, however large those are."""
     for shape, huge in [((2, 3), 1.0), ((3, 2, 4), 1.0), ((2, 5), 1e4), ((3, 4), 1e300)]:
         mask, up = some_mask(rng, shape), rng.standard_normal(shape)
         scores = np.where(mask, rng.standard_normal(shape), huge)
-        got, (grad,) = submission.vjp("masked_softmax", scores, mask, wrt=(0,), cotangent=up)
-        expect(grad, softmax_pulled_back(softmax(scores, mask), up), dtype="float64", case=f"gradient, scores {shape}, hidden ones near {huge:g}")
+        (grad,) = gradients(submission, "masked_softmax", scores, mask, wrt=(0,), up=up)
+        want = softmax_pulled_back(softmax(scores, mask), up)
+        expect(grad, want, dtype="float64", case=f"gradient, scores {shape}, hidden ones {huge:g}")
 
 
 @points(2)
@@ -274,13 +251,12 @@ def test_softmax_gradient(submission, rng):
 @after("weights-are-shared-among-the-visible", "empty-rows-are-zero")
 def test_empty_rows_have_zero_gradient(submission, rng):
     """A row that sees nothing has a gradient of zero, not NaN, and the other rows keep theirs."""
-    for dtype, shape in [("float64", (2, 3)), ("float32", (2, 3, 4)), ("float64", (1, 5))]:
-        mask, up = some_mask(rng, shape), rng.standard_normal(shape)
+    for shape in [(2, 3), (2, 3, 4), (1, 5)]:
+        scores, mask, up = rng.standard_normal(shape), some_mask(rng, shape), rng.standard_normal(shape)
         mask[..., -1, :] = False
-        scores = rng.standard_normal(shape).astype(dtype)
-        _, (grad,) = submission.vjp("masked_softmax", scores, mask, wrt=(0,), cotangent=up.astype(dtype))
-        want = softmax_pulled_back(softmax(scores, mask), up.astype(dtype).astype(np.float64))
-        expect(grad, want, dtype=dtype, atol=1e-12 if dtype == "float64" else 1e-6, case=f"gradient, scores {shape}, the last row sees nothing, {dtype}")
+        (grad,) = gradients(submission, "masked_softmax", scores, mask, wrt=(0,), up=up)
+        want = softmax_pulled_back(softmax(scores, mask), up)
+        expect(grad, want, dtype="float64", atol=1e-12, case=f"gradient, scores {shape}, the last row sees nothing")
 
 
 @points(1)
@@ -292,7 +268,7 @@ def test_softmax_of_half_precision(submission, rng):
         scores, mask = coarse(rng, (3, 7), top=60), some_mask(rng, (3, 7))
         expect(submission.masked_softmax(tensor(scores, dtype), mask), softmax(scores, mask), dtype=dtype, case=dtype)
     for dtype, n in [("bfloat16", 3001), ("float16", 70001)]:
-        got = submission.masked_softmax(tensor(np.zeros((1, n)), dtype), np.array(True))
+        got = submission.masked_softmax(tensor(np.zeros((1, n)), dtype), np.ones((1, n), bool))
         expect(got, np.full((1, n), 1 / n), dtype=dtype, case=f"{n} equal scores in {dtype}")
 
 
@@ -303,11 +279,11 @@ def test_softmax_of_half_precision(submission, rng):
 @of("causal_attention")
 def test_attention_over_present_and_past(submission, rng):
     """Each output is the average of the values up to its own place, with weights from q.k / sqrt(Dh)."""
-    for t, width, dtype in [(1, 3, "float64"), (2, 1, "float64"), (2, 3, "float64"), (6, 5, "float64"), (3, 3, "float32"), (5, 16, "float32")]:
+    for t, width, dtype in SIZES:
         q, k, v = qkv(rng, t, t, width=width, dtype=dtype)
         expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype=dtype, case=f"T={t}, Dh={width}, {dtype}")
     q, k, v = qkv(rng, 4, 4, batch=1, heads=1)
-    expect(submission.causal_attention(q=q, k=k, v=v), attention(q, k, v), dtype="float32", case="B=1, H=1, arguments by name")
+    expect(submission.causal_attention(q=q, k=k, v=v), attention(q, k, v), dtype="float64", case="B=1, H=1, arguments by name")
 
 
 @points(2)
@@ -315,104 +291,95 @@ def test_attention_over_present_and_past(submission, rng):
 @after("attention-over-present-and-past")
 def test_attention_over_a_cache(submission, rng):
     """With more keys than queries the last query sits on the last key."""
-    for (t_q, t_k), dtype in zip(CACHE, ("float64", "float32", "float32", "float64"), strict=True):
-        q, k, v = qkv(rng, t_q, t_k, dtype=dtype)
-        expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype=dtype, case=sizes(t_q, t_k))
+    for t_q, t_k in CACHE:
+        q, k, v = qkv(rng, t_q, t_k)
+        expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype="float64", case=sizes(t_q, t_k))
 
 
 @points(1)
 @of("causal_attention")
 @after("attention-over-present-and-past")
 def test_outputs_of_queries_that_see_nothing(submission, rng):
-    """With more queries than keys, the first outputs are zero and the others sit at the end of the keys."""
-    for (t_q, t_k), dtype in zip(SHORT, ("float64", "float32", "float64"), strict=True):
-        q, k, v = qkv(rng, t_q, t_k, dtype=dtype)
-        expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype=dtype, case=sizes(t_q, t_k))
+    """With more queries than keys the first outputs are zero, and the last query sits on the last key."""
+    for t_q, t_k in SHORT:
+        q, k, v = qkv(rng, t_q, t_k)
+        expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype="float64", case=sizes(t_q, t_k))
 
 
 @points(2)
 @of("causal_attention")
 def test_future_leaves_every_bit(submission, rng):
     """Changing the queries, keys and values of the future, however much, leaves an output bit for bit as it was."""
-    for (t_q, t_k), dtype in [((4, 4), "float32"), ((3, 5), "float32"), ((5, 3), "float64"), ((4, 4), "float16")]:
+    for (t_q, t_k), dtype in [((4, 4), "float32"), ((3, 5), "float32"), ((5, 3), "float64"), ((3, 3), "float16")]:
         q, k, v = qkv(rng, t_q, t_k, dtype=dtype)
-        before = submission.causal_attention(q, k, v)
-        for i, size in itertools.product(range(max(0, t_q - t_k), t_q), (1.0, 1e4, 1e30)):
-            if size == 1e30 and dtype == "float16":
-                continue
-            q2, k2, v2 = q.copy(), k.copy(), v.copy()
-            for x, first in ((q2, i + 1), (k2, i + 1 + t_k - t_q), (v2, i + 1 + t_k - t_q)):
-                if size < 1e30 or x is not q2:  # a score of 1e30 * 1e30 isn't finite in float32
-                    x[:, :, first:] = (x[:, :, first:].astype(np.float64) + size * rng.choice([-1, 1], x[:, :, first:].shape)).astype(dtype)
-            after_all = submission.causal_attention(q2, k2, v2)
-            expect_same(_rows(after_all, i), _rows(before, i), case=f"{sizes(t_q, t_k)}, query {i}, its future moved by {size:g}, {dtype}",
-                        because="An output moved although only the future of its query was changed")
+        before = present(submission.causal_attention(q, k, v), t_q, q)
+        for i, size in itertools.product(range(t_q), (1.0, 1e4)):
+            later = [moved(rng, x, i + 1 + x.shape[2] - t_q, size) for x in (q, k, v)]
+            expect_same(present(submission.causal_attention(*later), i + 1, q), before.array[:, :, : i + 1],
+                        because="An output moved although only the future of its query was changed",
+                        case=f"{sizes(t_q, t_k)}, {dtype}, everything after query {i} moved by {size:g}")
+    q, k, v = qkv(rng, 3, 4, dtype="float32")
+    before = present(submission.causal_attention(q, k, v), 2, q)
+    after_all = submission.causal_attention(q, moved(rng, k, 3, 1e30), moved(rng, v, 3, 1e30))
+    expect_same(present(after_all, 2, q), before.array, because="An output moved although only the future of its query was changed",
+                case=f"{sizes(3, 4)}, float32, the last key and value moved by 1e30")
 
 
-def _rows(result, i):
-    """The outputs of queries 0 to i, still with the recorded call."""
-    result.array = result.array if result.array.ndim < 3 else result.array
-    return type(result)(result.array[:, :, : i + 1] if result.array.ndim == 4 else result.array, result.dtype, result.kind, result.facts, result.call)
+def moved(rng, x, first, size):
+    """A copy of x whose tokens from ``first`` on are moved, up or down."""
+    x, first = x.copy(), max(0, first)
+    x[:, :, first:] = (x[:, :, first:] + size * rng.choice([-1, 1], x[:, :, first:].shape)).astype(x.dtype)
+    return x
+
+
+def present(got, n, q):
+    """The first n outputs, with the call that they come from."""
+    claim(isinstance(got, Result) and got.shape == q.shape, f"causal_attention: a tensor of shape {q.shape} was asked", got=got)
+    return Result(got.array[:, :, :n], got.dtype, got.kind, got.facts, got.call)
 
 
 @points(2)
 @of("causal_attention")
-@after("attention-over-present-and-past", "attention-over-a-cache", "outputs-of-queries-that-see-nothing")
+@after(*VALUES)
 def test_attention_gradients(submission, rng):
-    """Gradients reach queries, keys and values, and are finite and right where a query sees nothing, too."""
+    """Gradients reach queries, keys and values, and are right where a query sees nothing, too: zero, not NaN."""
     for t_q, t_k in [(3, 3), (2, 4), (4, 2)]:
-        q, k, v = qkv(rng, t_q, t_k, dtype="float64")
+        q, k, v = qkv(rng, t_q, t_k)
         up = rng.standard_normal(q.shape)
-        _, grads = submission.vjp("causal_attention", q, k, v, wrt=(0, 1, 2), cotangent=up)
+        grads = gradients(submission, "causal_attention", q, k, v, wrt=(0, 1, 2), up=up)
         for name, grad, want in zip("qkv", grads, attention_pulled_back(q, k, v, up), strict=True):
-            expect(grad, want, dtype="float64", atol=1e-12, case=f"gradient of {name}, {sizes(t_q, t_k)}")
+            expect(grad, want, dtype="float64", case=f"gradient of {name}, {sizes(t_q, t_k)}")
 
 
 @points(1)
 @of("causal_attention")
-@after("attention-over-present-and-past", "attention-over-a-cache")
+@after(*VALUES[:2])
 def test_half_precision_is_for_the_door(submission, rng):
     """With float16 and bfloat16, scores, weights and sums live in float32 and the result is cast back once."""
-    for dtype in ("float16", "bfloat16"):
-        q, k, v = (coarse(rng, (2, 2, t, 6)) for t in (3, 5, 5))
-        expect(_attend(submission, dtype, q, k, v), attention(q, k, v), dtype=dtype, case=f"{dtype}, ordinary values")
-        q[..., 0], k[..., 0] = 60.0, 60.0  # lifts every score by the same 1470
-        expect(_attend(submission, dtype, q, k, v), attention(q, k, v), dtype=dtype, case=f"{dtype}, scores near 1470 that differ by little")
-        q, k = np.full((1, 2, 1, 4), 136.0), np.full((1, 2, 6, 4), 136.0)  # q.k = 73984, more than float16 can hold
-        k[:, :, ::2] = 128.0
-        v = coarse(rng, k.shape)
-        expect(_attend(submission, dtype, q, k, v), attention(q, k, v), dtype=dtype, case=f"{dtype}, q.k = 73984 before the scale")
-        q, k, v = _cancelling(rng)
-        expect(_attend(submission, dtype, q, k, v), attention(q, k, v), dtype=dtype, case=f"{dtype}, values of 60 that nearly cancel")
-
-
-def _attend(submission, dtype, *qkv):
-    return submission.causal_attention(*(tensor(x, dtype) for x in qkv))
-
-
-def _cancelling(rng):
-    """One query whose average is small beside the values: a weight rounded to half precision shows."""
-    q, k = coarse(rng, (1, 2, 1, 6), top=8), coarse(rng, (1, 2, 9, 6), top=8)
-    v = rng.uniform(-60, 60, k.shape)
-    for _ in range(3):
-        v = np.round(2 * (v - attention(q, k, v))) / 2
-    return q, k, v
+    plain, cancelling = [coarse(rng, (2, 2, t, 6)) for t in (3, 5, 5)], nearly_cancelling(rng)
+    lifted = [np.concatenate([np.full((*x.shape[:-1], 1), 60.0), x[..., 1:]], -1) for x in plain[:2]]
+    two_levels = np.ones((1, 2, 6, 4)) * np.where(np.arange(6)[:, None] % 2, 136.0, 128.0)
+    large = np.full((1, 2, 1, 4), 136.0), two_levels, coarse(rng, (1, 2, 6, 4))
+    cases = [("ordinary values", plain), ("scores near 1470 that differ by little", [*lifted, plain[2]]),
+             ("q.k = 73984 before the scale", large), ("values of about 60 that nearly cancel", cancelling)]
+    for (case, (q, k, v)), dtype in itertools.product(cases, ("float16", "bfloat16")):
+        got = submission.causal_attention(*(tensor(x, dtype) for x in (q, k, v)))
+        expect(got, attention(q, k, v), dtype=dtype, case=f"{dtype}, {case}")
 
 
 @points(1)
 @of("causal_attention", "masked_softmax", "mask_scores")
-@after("attention-over-present-and-past", "weights-are-shared-among-the-visible", "hidden-scores-are-minus-infinity", "masks-broadcast")
+@after(*VALUES[:2], "weights-are-shared-among-the-visible", "hidden-scores-are-minus-infinity", "masks-broadcast")
 def test_layout_in_memory_changes_nothing(submission, rng):
     """Transposed and strided arguments give what their contiguous copies give."""
     scores, mask = rng.standard_normal((2, 3, 4)), some_mask(rng, (3, 4))
     turned = {"scores": tensor(scores, order=(2, 0, 1)), "mask": tensor(mask, order=(1, 0))}
-    expect(submission.mask_scores(**turned), np.where(mask, scores, -np.inf), dtype="float64", tol=0.0, case="scores and mask are transposed views")
+    expect(submission.mask_scores(**turned), hide(scores, mask), dtype="float64", tol=0.0, case="scores and mask are transposed views")
     expect(submission.masked_softmax(**turned), softmax(scores, mask), dtype="float64", case="scores and mask are transposed views")
-    q, k, v = qkv(rng, 3, 4, dtype="float64")
-    views = [("(B, T, H, Dh) in memory", {"order": (0, 2, 1, 3)}), ("(B, H, Dh, T) in memory", {"order": (0, 1, 3, 2)}), ("rows with gaps", {"gap": 3, "guard": 2})]
-    for case, layout in views:
+    q, k, v = qkv(rng, 3, 4)
+    for case, layout in LAYOUTS:
         got = submission.causal_attention(*(tensor(x, **layout) for x in (q, k, v)))
-        expect(got, attention(q, k, v), dtype="float64", case=f"q, k and v lie as {case}")
+        expect(got, attention(q, k, v), dtype="float64", case=f"q, k and v lie in memory as {case}")
 
 
 # ---------------------------------------------------------------- manners
@@ -422,34 +389,34 @@ def test_layout_in_memory_changes_nothing(submission, rng):
 @of("padding_mask", "mask_scores", "masked_softmax", "causal_attention")
 def test_arguments_stay_as_they_were(submission, rng):
     """No function writes into its arguments or into global state."""
-    mask, scores = some_mask(rng, (3, 4)), rng.standard_normal((2, 3, 4))
+    scores, mask = rng.standard_normal((2, 3, 4)), some_mask(rng, (3, 4))
     mask[0] = False
-    calls = [("padding_mask", ("lengths", "t_k"), (np.array([3, 0, 5]), 5)), ("mask_scores", ("scores", "mask"), (scores, mask)),
-             ("masked_softmax", ("scores", "mask"), (scores, mask)), ("masked_softmax", ("scores", "mask"), (scores.astype("float32"), mask)),
-             ("causal_attention", "qkv", qkv(rng, 3, 4)), ("causal_attention", "qkv", qkv(rng, 4, 3, dtype="float64")), ("causal_mask", ("t_q", "t_k"), (2, 3))]
-    for function, names, args in calls:
-        got = getattr(submission, function)(*args)
-        changed = [f"`{names[int(place)]}`" for place in submission.mutated() if place.isdigit() and int(place) < len(names)]
+    single, few = scores.astype("float32"), qkv(rng, 4, 3, dtype="float32")
+    calls = [("padding_mask", (np.array([3, 0, 5]), 5)), ("mask_scores", (scores, mask)), ("masked_softmax", (scores, mask)),
+             ("masked_softmax", (single, mask)), ("causal_attention", qkv(rng, 3, 4)), ("causal_attention", few)]
+    for function, args in calls:
+        got, names = getattr(submission, function)(*args), NAMES[function]
+        changed = [f"`{name}`" for place, name in enumerate(names) if str(place) in submission.mutated()]
         claim(not changed, f"{function} writes into its argument {' and '.join(changed)}: the caller's tensor isn't what it was", got=got)
         claim(not submission.touched(), f"{function} changes global state: {', '.join(submission.touched())}", got=got)
 
 
 @points(1)
 @of("causal_mask", "padding_mask", "masked_softmax", "causal_attention")
-@after("last-query-on-last-key", "first-queries-see-nothing", "padding-hides-the-tail", "weights-are-shared-among-the-visible", "attention-over-present-and-past",
-       "attention-over-a-cache", "outputs-of-queries-that-see-nothing")
+@after("last-query-on-last-key", "first-queries-see-nothing", "padding-hides-the-tail", "weights-are-shared-among-the-visible", *VALUES)
 def test_calls_know_nothing_of_each_other(submission, rng):
-    """A result depends on its own arguments alone, whatever was called before and whatever was done to earlier results."""
+    """A result depends on its own arguments alone, whatever was called before and whatever became of earlier results."""
     for t_q, t_k in [(3, 5), (3, 4), (2, 5), (5, 3), (3, 5), (4, 3)]:
         got = submission.causal_mask(t_q, t_k, _keep=True)
-        expect(got, visible(t_q, t_k), dtype="bool", case=f"{sizes(t_q, t_k)}, after other calls")
+        expect(got, visible(t_q, t_k), dtype="bool", case=f"{sizes(t_q, t_k)}, after other calls whose results were overwritten")
         submission.scribble(got)
-    kept, wanted = [], []
-    for _ in range(2):
-        lengths, mask, scores, (q, k, v) = rng.permutation(5)[:3], some_mask(rng, (2, 3, 4)), rng.standard_normal((2, 3, 4)), qkv(rng, 3, 4, dtype="float64")
-        kept += [submission.padding_mask(lengths, 5, _keep=True), submission.masked_softmax(scores, mask, _keep=True), submission.causal_attention(q, k, v, _keep=True)]
-        wanted += [(np.arange(5) < lengths[:, None])[:, None, None, :], softmax(scores, mask), attention(q, k, v)]
-    for got, want in zip(kept, wanted, strict=True):
+    pairs = []
+    for lengths, dtype in [([0, 3, 2], "float64"), ([4, 1, 5], "float64"), ([2, 2, 0], "float32")]:
+        scores, mask, inputs = rng.standard_normal((2, 3, 4)).astype(dtype), some_mask(rng, (2, 3, 4)), qkv(rng, 3, 4, dtype=dtype)
+        pairs += [(submission.padding_mask(np.array(lengths), 5, _keep=True), real_keys(lengths, 5)),
+                  (submission.masked_softmax(scores, mask, _keep=True), softmax(scores, mask)),
+                  (submission.causal_attention(*inputs, _keep=True), attention(*inputs))]
+    for got, want in pairs:
         expect(got, want, case="after other calls of the same shape")
         expect_same(submission.reread(got), got, because="A later call changed an earlier result: the two share memory")
 
@@ -462,7 +429,8 @@ def test_calls_know_nothing_of_each_other(submission, rng):
 def test_softmax_refuses_what_is_no_mask(submission, rng):
     """masked_softmax refuses the masks that mask_scores refuses, by name."""
     for mask in (tensor(np.ones((2, 3)), "float32"), tensor(np.ones((2, 3)), "uint8"), np.ones((2, 4), bool), np.ones((4, 2, 3), bool)):
-        refuses(lambda mask=mask: submission.masked_softmax(coarse(rng, (2, 3)), mask), ("mask", "scores"), case="a mask of numbers, or one that doesn't fit")
+        scores = coarse(rng, (2, 3))
+        refuses(lambda scores=scores, mask=mask: submission.masked_softmax(scores, mask), ("mask", "scores"), case="scores (2, 3)")
 
 
 @stretch(1)
@@ -470,6 +438,8 @@ def test_softmax_refuses_what_is_no_mask(submission, rng):
 def test_shapes_that_do_not_fit_refused(submission, rng):
     """q, k, v and lengths of shapes that can't be right are a ValueError that names one of them."""
     good = (2, 3, 4, 5)
-    for shapes in [((3, 4, 5),) * 3, (good, (2, 3, 4, 6), (2, 3, 4, 6)), (good, good, (2, 3, 3, 5)), (good, (2, 2, 4, 5), (2, 2, 4, 5))]:
-        refuses(lambda shapes=shapes: submission.causal_attention(*(rng.standard_normal(shape) for shape in shapes)), ("q", "k", "v"), case=f"shapes {shapes}")
+    misfits = [((3, 4, 5),) * 3, (good, (2, 3, 4, 6), (2, 3, 4, 6)), (good, good, (2, 3, 3, 5)), (good, (2, 2, 4, 5), (2, 2, 4, 5))]
+    for shapes in misfits:
+        q, k, v = (rng.standard_normal(shape) for shape in shapes)
+        refuses(lambda q=q, k=k, v=v: submission.causal_attention(q, k, v), ("q", "k", "v"), case=f"shapes {shapes}")
     refuses(lambda: submission.padding_mask(np.array([[1, 2]]), 3), ("lengths",), case="lengths of shape (1, 2)")

@@ -26,6 +26,9 @@ EXACT = ("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32",
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+collected: list[Claim] | None = None  # while a check is graded, claims that fail are kept here and the check goes on
+
+
 class Claim(AssertionError):
     """A claim that doesn't hold, with its evidence."""
 
@@ -33,6 +36,13 @@ class Claim(AssertionError):
         super().__init__(message)
         self.evidence = evidence
         self.call = call
+
+
+def _fail(found: Claim) -> None:
+    """Raise, or keep the claim while a check is graded: the calls that follow tell the diagnosis more."""
+    if collected is None:
+        raise found
+    collected.append(found)
 
 
 def _mark(name: str, value: Any) -> Callable[[F], F]:
@@ -83,12 +93,13 @@ def expect(got: Any, want: Any, *, dtype: str | None = None, tol: float | None =
     """
     want = np.asarray(want)
     if not isinstance(got, Result) or got.kind == "scalar":
-        raise _failed(f"came back as {_name(got)} where an array was asked", got, want, case, because)
-    if got.shape != want.shape:
-        raise _failed(f"has shape {_shape(got.shape)} where {_shape(want.shape)} was asked", got, want, case, because)
-    if dtype is not None and got.dtype != dtype:
-        raise _failed(f"has dtype {got.dtype} where {dtype} was asked", got, want, case, because)
-    compare(got, got.array, want, got.dtype, tol, atol, scale, case, because)
+        _fail(_failed(f"came back as {_name(got)} where an array was asked", got, want, case, because))
+    elif got.shape != want.shape:
+        _fail(_failed(f"has shape {_shape(got.shape)} where {_shape(want.shape)} was asked", got, want, case, because))
+    elif dtype is not None and got.dtype != dtype:
+        _fail(_failed(f"has dtype {got.dtype} where {dtype} was asked", got, want, case, because))
+    else:
+        compare(got, got.array, want, got.dtype, tol, atol, scale, case, because)
 
 
 def compare(got: Any, values: np.ndarray, want: np.ndarray, dtype: str, tol: float | None = None, atol: float = 0.0, scale: float | None = None,
@@ -97,7 +108,7 @@ def compare(got: Any, values: np.ndarray, want: np.ndarray, dtype: str, tol: flo
     if dtype in EXACT and want.dtype.kind in "biu":
         wrong = values != want
         if wrong.any():
-            raise _failed(f"differs from what is right at {int(wrong.sum())} of {wrong.size} places", got, want, case, because, index=_first(wrong))
+            _fail(_failed(f"differs from what is right at {int(wrong.sum())} of {wrong.size} places", got, want, case, because, index=_first(wrong)))
         return
     exact = want.astype(np.complex128 if want.dtype.kind == "c" else np.float64)
     seen = values.astype(exact.dtype)
@@ -106,16 +117,18 @@ def compare(got: Any, values: np.ndarray, want: np.ndarray, dtype: str, tol: flo
     if strange.any():
         index = _first(strange)
         word = "nan" if np.isnan(seen[index]) else f"{seen[index]:g}"
-        raise _failed(f"is {word} where {_show(exact[index])} is right", got, want, case, because, index=index)
+        return _fail(_failed(f"is {word} where {_show(exact[index])} is right", got, want, case, because, index=index))
     if not finite.any():
-        return
+        return None
     error = np.where(finite, np.abs(np.where(finite, seen, 0) - np.where(finite, exact, 0)), 0.0)
     reach = scale if scale is not None else float(np.max(np.abs(exact[finite])))
     allowed = (TOLERANCE.get(dtype, 0.0) if tol is None else tol) * reach + atol
     worst = float(error.max())
     if not worst <= allowed:
         index = np.unravel_index(int(error.argmax()), error.shape)
-        raise _failed(f"is off by {worst:.3g} (allowed: {allowed:.2g})", got, want, case, because, index=tuple(int(i) for i in index), error=worst, tolerance=allowed)
+        where = tuple(int(i) for i in index)
+        _fail(_failed(f"is off by {worst:.3g} (allowed: {allowed:.2g})", got, want, case, because, index=where, error=worst, tolerance=allowed))
+    return None
 
 
 def number(value: Any, *, allow_0d: bool = False) -> float:
@@ -132,29 +145,31 @@ def expect_number(got: Any, want: float, *, rel: float = 1e-9, atol: float = 0.0
     try:
         value = number(got, allow_0d=allow_0d)
     except Claim:
-        raise _failed(f"came back as {_name(got)} where a number was asked", got, want, case, because) from None
+        return _fail(_failed(f"came back as {_name(got)} where a number was asked", got, want, case, because))
     if math.isnan(want) or math.isinf(want):
         right = value == want or (math.isnan(value) and math.isnan(want))
     else:
         right = abs(value - want) <= rel * abs(want) + atol
     if not right:
-        raise _failed(f"is {value:.12g} where {want:.12g} is right", got, want, case, because, error=abs(value - want), tolerance=rel * abs(want) + atol)
+        _fail(_failed(f"is {value:.12g} where {want:.12g} is right", got, want, case, because, error=abs(value - want), tolerance=rel * abs(want) + atol))
+    return None
 
 
 def expect_same(got: Any, other: Any, *, case: str = "", because: str | None = None) -> None:
     """``got`` is bit for bit the array ``other``. Raises Claim."""
     want = other.array if isinstance(other, Result) else np.asarray(other)
     if not isinstance(got, Result) or got.shape != want.shape:
-        raise _failed(f"came back as {_name(got)} where an array of shape {_shape(want.shape)} was asked", got, want, case, because)
+        return _fail(_failed(f"came back as {_name(got)} where an array of shape {_shape(want.shape)} was asked", got, want, case, because))
     same = (got.array == want) | ((got.array != got.array) & (want != want))
     if not same.all():
-        raise _failed(f"differs at {int((~same).sum())} of {same.size} places", got, want, case, because, index=_first(~same))
+        _fail(_failed(f"differs at {int((~same).sum())} of {same.size} places", got, want, case, because, index=_first(~same)))
+    return None
 
 
 def claim(condition: Any, message: str, *, got: Any = None, want: Any = None, case: str = "", because: str | None = None) -> None:
     """A property: raises Claim with ``message`` unless ``condition`` is true (nan comparisons are not)."""
     if not bool(condition):
-        raise _failed(message, got, want, case, because)
+        _fail(_failed(message, got, want, case, because))
 
 
 def refuses(call: Callable[[], Any], names: tuple[str, ...] = (), *, case: str = "", or_empty: bool = False, because: str | None = None) -> None:
@@ -165,14 +180,14 @@ def refuses(call: Callable[[], Any], names: tuple[str, ...] = (), *, case: str =
         if raised.unwritten:
             raise
         if "ValueError" not in raised.bases:
-            raise _failed(f"raised {raised.type} where a ValueError was asked", None, None, case, because, raised=str(raised)) from None
+            return _fail(_failed(f"raised {raised.type} where a ValueError was asked", None, None, case, because, raised=str(raised)))
         if names and not any(re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", raised.said) for name in names):
             wanted = " or ".join(f"`{name}`" for name in names)
-            raise _failed(f"raised a ValueError whose message doesn't name {wanted}: {raised.said[:120]!r}", None, None, case, because, raised=str(raised)) from None
-        return
+            _fail(_failed(f"raised a ValueError whose message doesn't name {wanted}: {raised.said[:120]!r}", None, None, case, because, raised=str(raised)))
+        return None
     if or_empty and isinstance(got, Result) and got.array.size == 0:
-        return
-    raise _failed(f"came back with {_name(got)} where a ValueError was asked", got, None, case, because)
+        return None
+    return _fail(_failed(f"came back with {_name(got)} where a ValueError was asked", got, None, case, because))
 
 
 # ---------------------------------------------------------------- evidence

@@ -16,6 +16,7 @@ from ..verdict import Verdict, exit_code
 
 if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
+    from ..sandbox.host import Worker
 
 FORMATS = ["text", "json", "junit", "ctrf", "gradescope"]
 
@@ -65,14 +66,27 @@ class Options:
 
 def judge(exercise: Exercise, data: bytes, name: str, options: Options) -> Verdict:
     """Grade one file and name its mistakes."""
-    from ..diagnosis import diagnosed
     from ..grading import Limits, grade
 
     verdict = grade(
         exercise, data, name=name, limits=Limits(options.timeout_s, options.memory_mib), seed=options.seed, device=chosen_device(exercise, options.device),
         isolation=options.isolation,
     )
-    return diagnosed(exercise, verdict)
+    return with_names(exercise, verdict, options)
+
+
+def with_names(exercise: Exercise, verdict: Verdict, options: Options, troupe: Worker | None = None) -> Verdict:
+    """The verdict with its mistakes named, by a trusted worker (started here if none is given)."""
+    from ..diagnosis import diagnosed, wants_diagnosis
+    from ..grading import Limits, plan_for
+    from ..sandbox.host import Worker
+
+    if not wants_diagnosis(verdict):
+        return verdict
+    if troupe is not None:
+        return diagnosed(exercise, verdict, troupe)
+    with Worker(plan_for(exercise, Limits(options.timeout_s, options.memory_mib), "cpu"), "trusted") as own:
+        return diagnosed(exercise, verdict, own)
 
 
 def chosen_device(exercise: Exercise, asked: str) -> str:

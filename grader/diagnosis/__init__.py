@@ -1,11 +1,35 @@
-"""Which wrong answer behaves like this submission."""
+"""Which wrong answer behaves like this submission: names by replay, sentences by symptom. Nothing here starts a process or reads a clock."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..catalog import Exercise
-from ..verdict import Verdict
+from ..verdict import CheckResult, Outcome, Reason, Verdict
+from .explain import explain
+from .stage import Stage, Troupe
+from .symptoms import symptom
+
+__all__ = ["Stage", "Troupe", "diagnosed", "wants_diagnosis"]
+
+NAMEABLE = (Reason.WRONG_RESULT, Reason.MEMORY, Reason.TIMEOUT, Reason.CRASH)
 
 
-def diagnosed(exercise: Exercise, verdict: Verdict) -> Verdict:
-    """The verdict with the misconceptions that explain it."""
-    return verdict
+def wants_diagnosis(verdict: Verdict) -> bool:
+    """Whether there is a wrong result to name."""
+    return any(check.reason in NAMEABLE for check in verdict.checks if check.outcome is not Outcome.PASSED) and bool(verdict.calls)
+
+
+def diagnosed(exercise: Exercise, verdict: Verdict, troupe: Troupe) -> Verdict:
+    """The verdict with the misconceptions that explain it, and with a symptom in the message of each check that failed on values."""
+    verdict = replace(verdict, checks=tuple(_with_symptom(check) for check in verdict.checks))
+    failed = frozenset(name for check in verdict.checks if check.reason in NAMEABLE for name in check.functions)
+    stage = Stage(troupe, str(exercise.solution), str(exercise.misconceptions))
+    return replace(verdict, misconceptions=tuple(explain(stage, verdict.calls, exercise.functions, failed)))
+
+
+def _with_symptom(check: CheckResult) -> CheckResult:
+    if check.evidence is None or check.outcome is not Outcome.FAILED:
+        return check
+    told = symptom(check.evidence)
+    return replace(check, message=f"{check.message} {told}") if told and told not in check.message else check

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ..checks import claims
 from ..checks.claims import Claim
 from ..checks.claims import arguments as shown_call
 from ..sandbox.errors import Raised, WorkerError, WorkerTimeout
@@ -112,6 +113,25 @@ class Grading:
         """A check file that can't be collected is the grader's fault."""
         if report.failed:
             self.faults.append(f"the checks can't be collected: {str(report.longrepr).strip().splitlines()[-1]}")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Any:
+        """Run a check to its end though a claim has failed: the first failure counts, the calls after it feed the diagnosis."""
+        claims.collected = []
+        error: BaseException | None = None
+        try:
+            done = yield
+        except Exception as raised:
+            error = raised
+        kept, claims.collected = claims.collected, None
+        fatal = isinstance(error, WorkerError) and not isinstance(error, Raised)
+        if fatal and error is not None:
+            raise error
+        if kept:
+            raise kept[0]
+        if error is not None:
+            raise error
+        return done
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:

@@ -188,7 +188,7 @@ def named(node: ast.AST, known: Source) -> Iterator[tuple[str, str]]:
     elif isinstance(node, ast.Attribute):
         yield from _attribute(node, known)
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        if node.id in known.aliases and not (node.id in known.own):
+        if node.id in known.aliases and node.id not in known.own:
             yield known.aliases[node.id], node.id
         elif known.starred and node.id not in known.own and node.id not in known.constants:
             yield from ((f"{module}.{node.id}", node.id) for module in known.starred)

@@ -14,7 +14,7 @@ from . import wire
 from .errors import Raised, WorkerGarbage
 from .host import Worker, raise_if_raised
 
-RECORD_CAP = 1 << 20  # a call with more bytes than this is not kept for the diagnosis
+RECORD_CAP = 8 << 20  # a call with more bytes than this is not kept for the diagnosis
 
 
 @dataclass(frozen=True)
@@ -221,11 +221,18 @@ class Submission:
 
     def reread(self, result: Any) -> Any:
         """The value of a kept result (``_keep=True``) as it is in the worker now."""
-        return received(self._ask({"op": "reread", "kept": _kept(result)})["value"])
+        value = self._ask({"op": "reread", "kept": _kept(result)})["value"]
+        self._aside(result, "reread", value)
+        return received(value)
 
     def scribble(self, result: Any) -> None:
         """Overwrite a kept result in the worker, as its caller may."""
         self._ask({"op": "scribble", "kept": _kept(result)})
+        self._aside(result, "scribble", None)
+
+    def _aside(self, result: Any, op: str, value: Any) -> None:
+        """Record what was done with a kept result, so that the diagnosis can do it again."""
+        self.calls.append(Call(self.of(result).function, {"op": op, "kept": _kept(result)}, value, check=self.check))
 
     def _ask(self, message: dict[str, Any], function: str = "") -> dict[str, Any]:
         reply = self._worker.ask(message)

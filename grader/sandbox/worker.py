@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 import random
 import resource
@@ -72,7 +73,7 @@ class Argument:
         guard, gap, order = (array.extra.get(key) for key in ("guard", "gap", "order"))
         guard, gap = guard or 0, gap or 0
         data = array.data.transpose(order) if order else array.data
-        rows = np.ascontiguousarray(data).reshape(-1, data.shape[-1] if data.ndim else 1)
+        rows = np.ascontiguousarray(data).reshape(math.prod(data.shape[:-1]), data.shape[-1] if data.ndim else 1)
         base = np.empty(2 * guard + rows.shape[0] * (rows.shape[1] + gap), dtype=array.data.dtype)
         base[:] = poison(array.dtype)
         inner = base[guard : base.size - guard].reshape(rows.shape[0], rows.shape[1] + gap)
@@ -470,13 +471,18 @@ def main():
     session = Session(SETTINGS["framework"], SETTINGS["device"], SETTINGS["home"])
     write_frame(send, wire.pack({"id": 0, "hello": True}))
     while True:
-        message = read_message(receive)
-        reply = session.handle(message)
-        try:
-            frame = wire.pack(reply)
-        except wire.WireError as error:
-            frame = wire.pack({"id": message.get("id"), "raised": {"type": "ResultTooLarge", "bases": [], "message": str(error), "line": None}})
-        write_frame(send, frame)
+        serve(session, receive, send)
+
+
+def serve(session, receive, send):
+    """Answer one message. A reply that is too large for a frame is told as such."""
+    message = read_message(receive)
+    reply = session.handle(message)
+    try:
+        frame = wire.pack(reply)
+    except wire.WireError as error:
+        frame = wire.pack({"id": message.get("id"), "raised": {"type": "ResultTooLarge", "bases": [], "message": str(error), "line": None}})
+    write_frame(send, frame)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .normalise import normalise
-from .words import CONTRACTED, FILLERS, NEGATORS, stem
+from .words import CONTRACTED, FILLERS, NEGATORS, american, stem
 
 _TOKEN = re.compile(
     r"-inf\b|1/sqrt\(d_k\)|sqrt\([^()\s]*\)|1/d_k|\w+\^-1/4|o\(1\)|q\.k|q_i\*k_i|pp\^t|ee\^t|delta_ij|->|<=|>=|!=|==|\.\.+"
@@ -16,6 +16,7 @@ _TOKEN = re.compile(
 _BREAKS_CLAUSE = frozenset(
     "but so because since while whereas which then hence thus therefore though however if when unless where who yet except -> and as".split()
 )
+_NEW_CLAUSE = re.compile(r"\s+(?:the|it|they|that|this|these|we|you|so|there|its|their|then|i|if|when|one|once|as|after|with|because|since)\b")
 _OPERATORS = frozenset("= == ~ + - * / < > <= >= != -> ^ @".split())
 
 
@@ -68,7 +69,7 @@ class _Cutter:
         elif piece[0].isalnum() or piece in _OPERATORS or piece == "-inf" or piece[0] == "-":
             if piece == "-" and not text[:start].strip(" \t").endswith(tuple("abcdefghijklmnopqrstuvwxyz0123456789)]}")):
                 return
-            self._words(piece, start, end)
+            self._words(piece, start, end, text)
         elif piece in "()":
             self.clause += 1
             self.marks.append((len(self.tokens), piece))
@@ -94,11 +95,11 @@ class _Cutter:
         self.segment += 1
         self.marks.append((len(self.tokens), mark))
 
-    def _words(self, piece: str, start: int, end: int) -> None:
-        if piece in _BREAKS_CLAUSE:
+    def _words(self, piece: str, start: int, end: int, text: str) -> None:
+        if piece in _BREAKS_CLAUSE and not (piece == "and" and not _NEW_CLAUSE.match(text, end)):
             self.clause += 1
         for word in _expand(piece):
-            word = self.correct(word)
+            word = self.correct(american(word))
             begin = self.places[start]
             finish = self.places[end - 1] + 1
             filler = word in FILLERS and word not in NEGATORS

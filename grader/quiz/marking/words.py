@@ -173,7 +173,7 @@ def stem(word: str) -> str:
     word = LEMMAS.get(word, word)
     if not word.isalpha() or len(word) < 4 or word in _KEPT:
         return word
-    word = _american(word)
+    word = american(word)
     for ending in ("ies", "ied"):
         if word.endswith(ending) and len(word) > 4:
             return word[:-3] + "y"
@@ -196,7 +196,8 @@ def _undouble(root: str) -> str:
     return root[:-1] if root.endswith("e") and len(root) > 4 else root
 
 
-def _american(word: str) -> str:
+def american(word: str) -> str:
+    """`normalise` -> `normalize`."""
     for british in ("ise", "ised", "ises", "ising", "isation", "isations", "iser"):
         if word.endswith(british) and len(word) - len(british) >= 4:
             return word[: -len(british)] + "iz" + british[2:]

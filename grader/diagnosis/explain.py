@@ -1,0 +1,62 @@
+"""From recorded calls to names: which misconceptions, put into the solution, behave like the submission."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..sandbox.errors import WorkerError
+from ..sandbox.proxy import Call
+from ..verdict import Named
+from .agreement import agree
+from .stage import Role, Stage
+
+ONE_OF_CAP = 3
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A function whose checks failed, with its calls: those that the solution answers otherwise come first."""
+
+    function: str
+    calls: list[Call]
+
+
+def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], failed: frozenset[str]) -> list[Named]:
+    """Names for the wrong functions, upstream first. Quiet where nothing agrees with everything that was recorded."""
+    named: list[Named] = []
+    cast: tuple[str, ...] = ()
+    for function in functions:
+        own = [call for call in calls if call.function == function and call.replayable]
+        if function not in failed or not own:
+            continue
+        if matches(stage, cast, own):
+            continue  # right, or just what an upstream mistake makes of it
+        roles = [role for role in stage.roles if role.of == function]
+        found = [role for role in roles if matches(stage, (role.id,), own, role)]
+        if not found and cast:
+            found = [role for role in roles if matches(stage, (*cast, role.id), own, role)]
+        if found:
+            named.append(name(found))
+            cast = (*cast, found[0].id)
+    return named
+
+
+def matches(stage: Stage, cast: tuple[str, ...], calls: list[Call], role: Role | None = None) -> bool:
+    """Whether the solution with ``cast`` in it answers every call as the submission did."""
+    statistics = role is not None and role.at == "statistics"
+    try:
+        return all(agree(call, played, statistics=statistics) for call, played in zip(calls, stage.play(cast, calls), strict=True))
+    except WorkerError:
+        return False
+
+
+def name(found: list[Role]) -> Named:
+    """The most specific of several that agree; ``one of`` where nothing tells them apart."""
+    general = {role.extends for role in found}
+    chosen = [role for role in found if role.id not in general] or found
+    first = chosen[0]
+    message, others = first.advice, tuple(role.id for role in chosen[1 : ONE_OF_CAP])
+    if others:
+        told = " Or: ".join(role.message for role in chosen[:ONE_OF_CAP])
+        message = f"One of these, which nothing in your results tells apart: {told}"
+    return Named(first.id, message, first.of, question=first.question, hint=first.hint, one_of=others)

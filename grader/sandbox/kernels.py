@@ -1,0 +1,142 @@
+"""The worker's eye on Triton: which kernels a call launched, with what memory, and whether they stayed inside it. Runs beside ``worker.py``.
+
+A launch counts as the submission's own if the kernel's function stands in its file, however it is wrapped. ``Fence`` gives everything that a
+call allocates a margin of poison; ``at_page_end`` puts an argument against a page that may not be touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import sys
+
+import numpy as np
+
+MARGIN = 1 << 15  # elements on either side of a fenced allocation
+LAUNCH_CAP = 1000
+
+
+def probe():
+    """Never launched: it shows which class ``triton.jit`` makes here (it differs in the interpreter)."""
+
+
+class Kernels:
+    """Counts the launches of the submission's kernels; as ``decoy`` each of them does nothing."""
+
+    def __init__(self):
+        self.path, self.launches, self.decoy, self.given, self.watching = "", [], False, frozenset(), False
+
+    def watch(self, path):
+        """From now on, note launches of kernels that are written in the file ``path``."""
+        self.path = path
+        triton = sys.modules.get("triton")
+        if triton is None or self.watching:
+            return
+        self.watching = True
+        kind = type(triton.jit(probe))
+        run = kind.run
+
+        def counted(kernel, *args, grid=None, warmup=False, **kwargs):
+            if warmup or kernel.fn.__code__.co_filename != self.path:
+                return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
+            shape = self.note(kernel.fn.__name__, grid, [*args, *kwargs.values()])
+            return None if self.decoy else run(kernel, *args, grid=shape, warmup=False, **kwargs)
+
+        kind.run = counted
+
+    @contextlib.contextmanager
+    def call(self, decoy, arguments):
+        """One call of the submission, with the tensors it was given."""
+        self.launches, self.decoy = [], decoy
+        self.given = frozenset(home(tensor) for tensor in arguments)
+        try:
+            yield
+        finally:
+            self.decoy = False
+
+    def note(self, name, grid, handed):
+        """Record a launch; the grid to launch with comes back."""
+        fresh = sum(t.numel() * t.element_size() for t in tensors(handed) if home(t) not in self.given)
+        launch = [name, tuple(int(n) for n in grid) if isinstance(grid, (tuple, list)) else (), fresh]
+        if len(self.launches) < LAUNCH_CAP:
+            self.launches.append(launch)
+        if not callable(grid):
+            return grid
+
+        def asked(meta):
+            shape = grid(meta)
+            launch[1] = tuple(int(n) for n in shape)
+            return shape
+
+        return asked
+
+    def told(self):
+        """The launches as the wire carries them: name, grid, bytes of memory handed over that is no argument of the call."""
+        return [tuple(launch) for launch in self.launches]
+
+
+def tensors(values):
+    """Every tensor among a kernel's arguments, those inside tuples and tensor descriptors too."""
+    for value in values:
+        if isinstance(value, (tuple, list)):
+            yield from tensors(value)
+        elif hasattr(value, "data_ptr") and hasattr(value, "numel"):
+            yield value
+        elif hasattr(value, "base"):
+            yield from tensors((value.base,))
+
+
+def home(tensor):
+    """Where the storage of a tensor begins."""
+    return tensor.untyped_storage().data_ptr()
+
+
+def fence():
+    """A context in which every allocation gets a margin of poison on both sides, and empty ones are filled with it."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_iter, tree_map
+
+    class Fence(TorchDispatchMode):
+        def __init__(self):
+            super().__init__()
+            self.fenced = []
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            known = {home(t) for t in tree_iter((args, kwargs)) if torch.is_tensor(t)}
+            raw = "empty" in func.__name__
+            return tree_map(lambda t: self.fence(t, raw) if torch.is_tensor(t) and t.numel() and home(t) not in known else t, result)
+
+        def fence(self, tensor, raw):
+            size = tensor.untyped_storage().nbytes() // tensor.element_size()
+            value = float("nan") if tensor.is_floating_point() else 77
+            flat = torch.full((size + 2 * MARGIN,), value, dtype=tensor.dtype, device=tensor.device)
+            inner = flat.as_strided(tensor.size(), tensor.stride(), MARGIN + tensor.storage_offset())
+            if not raw:
+                inner.copy_(tensor)
+            self.fenced.append((flat, flat[:1].clone(), tuple(tensor.shape)))
+            return inner
+
+        def spilled(self):
+            """Shapes of the allocations whose margin was written to."""
+            return [shape for flat, clean, shape in self.fenced if any(not same(edge, clean) for edge in (flat[:MARGIN], flat[-MARGIN:]))]
+
+    def same(edge, clean):
+        return bool((edge.view(torch.uint8).reshape(-1, clean.element_size()) == clean.view(torch.uint8)).all())
+
+    torch = sys.modules["torch"]
+    return Fence()
+
+
+def at_page_end(array):
+    """A copy of a flat array that ends where an untouchable page begins: reading past it ends the process."""
+    page = mmap.PAGESIZE
+    size = -(-array.nbytes // page) * page
+    held = mmap.mmap(-1, size + page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(held))
+    if ctypes.CDLL(None, use_errno=True).mprotect(ctypes.c_void_p(start + size), ctypes.c_size_t(page), 0):
+        raise OSError(ctypes.get_errno(), "mprotect")
+    copy = np.frombuffer(held, array.dtype, array.size, size - array.nbytes)
+    copy[:] = array
+    return copy

@@ -1,0 +1,73 @@
+"""A trusted worker: it loads the pack's own solution and misconceptions, and replays recorded calls on them with the worker's own machinery.
+
+Run as ``python -m attngrade.sandbox.rehearse SETTINGS``; speaks the same frames as ``worker.py``. No submission ever runs here.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+from ..misconceptions import listed
+from . import wire, worker
+
+
+class Stage(worker.Session):
+    """A session whose module is the solution with some names replaced by misconceptions."""
+
+    def op_open(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Read the solution and the misconceptions; reply with the table of the latter."""
+        self.path = message["solution"]
+        self.code = compile(Path(self.path).read_text(encoding="utf-8"), self.path, "exec", dont_inherit=True)
+        sys.modules["solution"] = self.fresh("solution")
+        self.wrong = {}
+        if Path(message["misconceptions"]).is_file():
+            spec = importlib.util.spec_from_file_location("attngrade_misconceptions_on_stage", message["misconceptions"])
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[spec.name] = module
+            spec.loader.exec_module(module)
+            self.wrong = {item.id: item for item in listed(module)}
+        fields = ("id", "of", "message", "advice", "extends", "question", "hint", "at")
+        return {"value": [tuple(getattr(item, name) for name in fields) for item in self.wrong.values()]}
+
+    def op_cast(self, message: dict[str, Any]) -> dict[str, Any]:
+        """A fresh copy of the solution in which the named misconceptions stand in."""
+        self.module = self.fresh("solution_on_stage")
+        for name in message["ids"]:
+            setattr(self.module, self.wrong[name].of, self.wrong[name].code)
+        self.kept, self.objects, self.kernels = {}, {}, worker.Kernels()
+        self.kernels.adopt(self.module)
+        for name in message["ids"]:
+            self.kernels.adopt(sys.modules.get(self.wrong[name].code.__module__))
+        return {}
+
+    def fresh(self, name: str) -> types.ModuleType:
+        """A new module with the solution's code run in it."""
+        module = types.ModuleType(name)
+        module.__file__ = self.path
+        sys.modules[name] = module
+        exec(self.code, module.__dict__)
+        return module
+
+
+def main() -> None:
+    """Serve until the host closes the pipe."""
+    with open(sys.argv[1], encoding="utf-8") as file:
+        settings = json.load(file)
+    receive, send = settings["wire"]
+    for name in settings["imports"]:
+        __import__(name)
+    worker.torch = sys.modules.get("torch")
+    stage = Stage(settings["framework"], settings["device"], settings["home"])
+    worker.write_frame(send, wire.pack({"id": 0, "hello": True}))
+    while True:
+        worker.serve(stage, receive, send)
+
+
+if __name__ == "__main__":
+    main()
