@@ -61,12 +61,20 @@ def _items(piece: str, optional: bool) -> list[Item]:
     return [Item(stems=stems, prefixes=prefixes, optional=optional)]
 
 
+def _phrase(name: str, line: str) -> tuple[Item, ...]:
+    try:
+        return parse_phrase(line)
+    except LexiconError as error:
+        raise LexiconError(f"@{name}: {error}") from error
+
+
 class Concept:
     """All phrasings of one name, indexed by how they begin."""
 
     def __init__(self, name: str, phrasings: str):
         self.name = name
-        self.phrases = [parse_phrase(line) for line in phrasings.splitlines() if line.strip() and not line.strip().startswith("#")]
+        lines = [line for line in phrasings.splitlines() if line.strip() and not line.strip().startswith("#")]
+        self.phrases = [_phrase(name, line) for line in lines]
         self.by_stem: dict[str, list[tuple[Item, ...]]] = {}
         self.others: list[tuple[Item, ...]] = []
         for phrase in self.phrases:

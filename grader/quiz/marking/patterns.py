@@ -67,6 +67,8 @@ def parse_pattern(source: str, literals: dict[str, str]) -> Pattern:
             window = 0 if word == "/all" else int(word[1:])
         elif re.fullmatch(r">\d*", word):
             joined = int(word[1:] or _GAP)
+        elif word in ("..", "..."):
+            joined = 3 * (len(word) - 1)
         elif word.startswith("-@"):
             absent.append(word[2:])
         else:

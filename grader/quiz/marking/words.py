@@ -153,10 +153,9 @@ CONTRACTED = {
 }  # fmt: skip
 
 FILLERS = frozenset(
-    "a an the just really basically simply actually very pretty quite also literally essentially then now already still even "
-    "roughly approximately nearly almost practically effectively completely totally entirely fully exactly precisely like kind sort well ok okay "
-    "so here there clearly obviously always immediately quickly rapidly all both each every would will can could should may might must do "
-    "have only ever please anyway already right own entire whole very again some any".split()
+    "a an the just really basically simply actually very pretty quite also literally essentially then now even roughly approximately "
+    "nearly almost practically effectively completely totally entirely fully like kind sort well ok okay so here there clearly obviously always "
+    "immediately quickly rapidly would will can could should may might must do ever please anyway again".split()
 )
 NEGATORS = frozenset("not no never neither nor none nothing nobody nowhere without hardly barely scarcely cannot lack lacks".split())
 
