@@ -116,6 +116,7 @@ class Verdict:
     duration_s: float = 0.0
     output: str = ""
     line: int | None = None
+    line_shown: str = ""
     calls: tuple[Any, ...] = field(default=(), compare=False, repr=False)
 
     @property

@@ -17,6 +17,7 @@ COMMANDS = {  # command -> (module of this package, one line for the list of com
     "check": ("check", "run the hidden checks on your files"),
     "hint": ("exercises", "the next hint, one at a time"),
     "solution": ("exercises", "the reference solution, once passed or with --give-up"),
+    "pack": ("pack", "verify an exercise set, or start one of your own"),
     "mark": ("mark", "mark typed answers without asking anything"),
     "questions": ("questions", "the question bank: prompts, model answers, points"),
 }

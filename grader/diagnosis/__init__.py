@@ -25,7 +25,17 @@ def diagnosed(exercise: Exercise, verdict: Verdict, troupe: Troupe) -> Verdict:
     verdict = replace(verdict, checks=tuple(_with_symptom(check) for check in verdict.checks))
     failed = frozenset(name for check in verdict.checks if check.reason in NAMEABLE for name in check.functions)
     stage = Stage(troupe, str(exercise.solution), str(exercise.misconceptions))
-    return replace(verdict, misconceptions=tuple(explain(stage, verdict.calls, exercise.functions, failed)))
+    named, downstream = explain(stage, verdict.calls, exercise.functions, failed)
+    cause = named[0].function if named else ""
+    checks = tuple(_following(check, downstream, cause) for check in verdict.checks)
+    return replace(verdict, checks=checks, misconceptions=tuple(named))
+
+
+def _following(check: CheckResult, downstream: frozenset[str], cause: str) -> CheckResult:
+    """A failure in functions that are wrong only because an upstream one is becomes a skip that says so."""
+    if check.outcome is Outcome.FAILED and check.reason in NAMEABLE and check.functions and set(check.functions) <= downstream:
+        return replace(check, outcome=Outcome.SKIPPED, message=f"Follows from {cause}: {check.message}")
+    return check
 
 
 def _with_symptom(check: CheckResult) -> CheckResult:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..sandbox.errors import WorkerError
 from ..sandbox.proxy import Call
 from ..verdict import Named
@@ -13,24 +11,21 @@ from .stage import Role, Stage
 ONE_OF_CAP = 3
 
 
-@dataclass(frozen=True)
-class Suspect:
-    """A function whose checks failed, with its calls: those that the solution answers otherwise come first."""
+def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], failed: frozenset[str]) -> tuple[list[Named], frozenset[str]]:
+    """Names for the wrong functions, upstream first, and the functions that are wrong only because an upstream one is.
 
-    function: str
-    calls: list[Call]
-
-
-def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], failed: frozenset[str]) -> list[Named]:
-    """Names for the wrong functions, upstream first. Quiet where nothing agrees with everything that was recorded."""
+    Quiet where nothing agrees with everything that was recorded.
+    """
     named: list[Named] = []
+    downstream: set[str] = set()
     cast: tuple[str, ...] = ()
     for function in functions:
         own = [call for call in calls if call.function == function and call.replayable]
         if function not in failed or not own:
             continue
-        if matches(stage, cast, own):
-            continue  # right, or just what an upstream mistake makes of it
+        if matches(stage, cast, own):  # right, or just what an upstream mistake makes of it
+            downstream |= {function} if cast else set()
+            continue
         roles = [role for role in stage.roles if role.of == function]
         found = [role for role in roles if matches(stage, (role.id,), own, role)]
         if not found and cast:
@@ -38,7 +33,7 @@ def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], f
         if found:
             named.append(name(found))
             cast = (*cast, found[0].id)
-    return named
+    return named, frozenset(downstream)
 
 
 def matches(stage: Stage, cast: tuple[str, ...], calls: list[Call], role: Role | None = None) -> bool:

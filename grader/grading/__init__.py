@@ -15,6 +15,7 @@ from ..verdict import Broken, CheckResult, Outcome, Reason, Verdict, Word
 
 if TYPE_CHECKING:
     from ..sandbox.host import Worker
+    from ..sandbox.proxy import Submission
     from .plugin import Grading
 
 SEVERITY = (Reason.RULE_BROKEN, Reason.LOAD_ERROR, Reason.TIMEOUT, Reason.MEMORY, Reason.CRASH, Reason.WRONG_RESULT, Reason.NOT_IMPLEMENTED)
@@ -55,13 +56,20 @@ def grade(
     except Unreadable as error:
         source, opening.unreadable = "", error
     try:
-        grading, problem = run_checks(exercise, source, opening, seed, device, on_result)
+        grading, problem = run_checks(exercise, lambda: opening.load(source), seed, device, on_result)
     finally:
         opening.close()
     verdict = conclude(exercise, grading, problem, source, device, seed)
     return replace(
-        verdict, isolation=opening.isolation, duration_s=time.monotonic() - started, output=opening.output, line=opening.line, calls=tuple(grading.calls),
+        verdict, isolation=opening.isolation, duration_s=time.monotonic() - started, output=opening.output, line=opening.line,
+        line_shown=shown_line(data, opening.line) if verdict.reason is Reason.LOAD_ERROR else "", calls=tuple(grading.calls),
     )
+
+
+def shown_line(data: bytes, line: int | None) -> str:
+    """The line of the source that a load error points at."""
+    lines = data.decode("utf-8", "replace").splitlines()
+    return lines[line - 1].rstrip()[:200] if line and 0 < line <= len(lines) else ""
 
 
 class Opening:
@@ -117,7 +125,7 @@ class Opening:
             raise
         defines = reply.get("defines")
         self.defines = {str(key): str(value) for key, value in defines.items()} if isinstance(defines, dict) else {}
-        return Submission(worker, frozenset(key for key, value in self.defines.items() if value == "class"))
+        return Submission(worker, self.defines)
 
     def _retire(self) -> None:
         if self._current is not None:
@@ -141,9 +149,9 @@ class Opening:
 
 
 def run_checks(
-    exercise: Exercise, source: str, opening: Opening, seed: int, device: str, on_result: Callable[[CheckResult], None] | None,
+    exercise: Exercise, fresh: Callable[[], Submission], seed: int, device: str, on_result: Callable[[CheckResult], None] | None = None,
 ) -> tuple[Grading, str]:
-    """Run the check file under pytest in this process; the second value is a fault of the grader, or empty."""
+    """Run the check file under pytest in this process, on the proxies that ``fresh`` gives; the second value is a fault of the grader, or empty."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
     os.environ.pop("PYTEST_PLUGINS", None)
@@ -151,7 +159,7 @@ def run_checks(
 
     from .plugin import Grading
 
-    grading = Grading(lambda: opening.load(source), seed, device, on_result=on_result)
+    grading = Grading(fresh, seed, device, on_result=on_result)
     arguments = [str(exercise.checks), "--assert=plain", "--import-mode=importlib", "--rootdir=/", "--noconftest", "--capture=no", "-c", os.devnull,
                  *(part for off in ("cacheprovider", "terminal", "junitxml", "pastebin", "doctest", "unittest", "logging", "faulthandler", "warnings")
                    for part in ("-p", f"no:{off}"))]

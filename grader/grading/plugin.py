@@ -178,6 +178,8 @@ class Grading:
 
     def _raised(self, lost: CheckResult, error: Raised) -> CheckResult:
         evidence = Evidence(function=error.function, arguments=self._last_call(), raised=str(error))
+        if error.type == "Missing":
+            return replace(lost, message=error.said, reason=Reason.NOT_IMPLEMENTED)
         if error.unwritten:
             return replace(lost, message=f"{error.function} is not written yet.", evidence=evidence, reason=Reason.NOT_IMPLEMENTED)
         if error.type == "Refused":
