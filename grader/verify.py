@@ -14,6 +14,7 @@ from .catalog import Exercise, Pack
 from .diagnosis import Stage, diagnosed
 from .diagnosis.stage import Role
 from .grading import Limits, conclude, grade, plan_for, run_checks
+from .sandbox.errors import Raised
 from .sandbox.host import Worker
 from .sandbox.proxy import Submission
 from .verdict import Outcome, Reason, Verdict, Word
@@ -68,7 +69,11 @@ def _right(exercise: Exercise, path: Path, report: Report, seed: int, isolation:
 
 def _wrong(exercise: Exercise, report: Report, seed: int) -> None:
     with Worker(plan_for(exercise, Limits(), "cpu"), "trusted") as troupe:
-        stage = Stage(troupe, str(exercise.solution), str(exercise.misconceptions))
+        try:
+            stage = Stage(troupe, str(exercise.solution), str(exercise.misconceptions))
+        except Raised as error:
+            report.problems.append(f"misconceptions/{exercise.misconceptions.name} does not load: {error}")
+            return
         started = time.monotonic()
         right = play(exercise, troupe, (), seed)
         report.warm_s = time.monotonic() - started
@@ -138,4 +143,6 @@ def strays(pack: Pack) -> list[str]:
                                         (pack.misconceptions_dir, "*.py")) for path in sorted(home.glob(pattern))]
     homes = {e.alternatives for e in pack.exercises}
     folders = [path for path in sorted((pack.solutions_dir / "alternatives").glob("*")) if path.is_dir() and path not in homes and path.name != "__pycache__"]
-    return [f"{path.parent.name}/{path.name} belongs to no exercise" for path in (*found, *folders) if path not in known and path.name != "__init__.py"]
+    parts = tuple(f"{e.slug}_" for e in pack.exercises)  # misconceptions/<slug>_<part>.py
+    return [f"{path.parent.name}/{path.name} belongs to no exercise" for path in (*found, *folders)
+            if path not in known and path.name != "__init__.py" and not path.name.startswith(parts)]

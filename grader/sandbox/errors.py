@@ -64,6 +64,10 @@ class Raised(WorkerError):
         where = f" (line {self.line})" if self.line else ""
         super().__init__(f"{function or 'the file'} raised {self.type}{where}: {self.said}" if self.said else f"{function or 'the file'} raised {self.type}{where}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        said = {"type": self.type, "bases": list(self.bases), "message": self.said, "line": self.line}
+        return type(self), (said, self.function)
+
     @property
     def unwritten(self) -> bool:
         """Whether this is a stub speaking."""

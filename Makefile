@@ -1,0 +1,41 @@
+# Two commands do everything on a fresh machine: `make check` and `make test`.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+export PYTEST_DISABLE_PLUGIN_AUTOLOAD = 1
+
+.PHONY: check test suite lint types bench jail setup clean
+
+check: jail setup  ## install, then the main job: six right submissions, then a wrong one with its message
+	@set -e; for n in 1 2 3 4 5 6; do \
+	  $(BIN)/attngrade check $$n --file solutions/exercise0$${n}_*.py || [ $$? -eq 4 ]; echo; done
+	@echo "== a wrong submission, and what its author is told =="
+	@$(BIN)/attngrade check exercise03 --file tests/examples/top_left_mask.py; [ $$? -eq 1 ]
+
+test: check suite  ## the same, then the whole suite: lint, types, tests
+
+suite: lint types
+	$(BIN)/python -m pytest -q -p xdist -n 2 --dist loadgroup
+
+lint:
+	$(BIN)/ruff check .
+
+types:
+	$(BIN)/mypy
+
+bench: setup  ## speed and memory, written to benchmarks/
+	$(BIN)/python -m benchmarks
+
+setup: jail $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install python3.11 (with venv), or set PYTHON=..."; exit 1; }
+	[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+jail:  ## bubblewrap for the jail and Chromium for the page tests, where we may install them
+	@sh scripts/system_packages.sh
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info
