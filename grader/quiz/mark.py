@@ -109,7 +109,7 @@ def _mark_open(question: Question, answer: str, text: Text, rubric: _Rubric) -> 
 
 
 def _mark_point(point: Point, rubric: _Rubric, reading: _Reading) -> PointMark:
-    earned = [i for p in rubric.accept[point.id] if not p.weak for i in _assertions(p, reading)]
+    earned = _earning(rubric.accept[point.id], reading)
     against = [(i, why) for p, why in rubric.reject[point.id] for i in _assertions(p, reading)]
     last = max((i.end for i in earned), default=-1)
     for instance, why in against:
@@ -118,6 +118,19 @@ def _mark_point(point: Point, rubric: _Rubric, reading: _Reading) -> PointMark:
     if earned:
         return PointMark(point.id, MET, _span(min(earned, key=lambda i: (i.end - i.start, i.start)), reading))
     return PointMark(point.id, note=point.feedback)
+
+
+def _earning(patterns: list[Pattern], reading: _Reading) -> list[Instance]:
+    """The assertions that stand; one that rests on words of a denied, closer-knit instance doesn't."""
+    earned = [i for p in patterns if not p.weak for i in _assertions(p, reading)]
+    denied = [i for p in patterns if p.guarded and not p.weak for i in instances(p, reading.found, reading.text.content) if negated(i, reading.governed)]
+    return [each for each in earned if not any(_undercuts(no, each) for no in denied)]
+
+
+def _undercuts(denied: Instance, asserted: Instance) -> bool:
+    if denied.end - denied.start > asserted.end - asserted.start:
+        return False
+    return any(a[0] < b[1] and b[0] < a[1] for a in denied.spans for b in asserted.spans)
 
 
 def _with_weak(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> list[PointMark]:

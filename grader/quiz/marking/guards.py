@@ -55,18 +55,16 @@ _TO_MARKER = re.compile(
     r"|(?:treat|consider|count|regard|grade|accept|score)\s+(?:this|the|my|it|every|all|each)\b(?:\s+\w+){0,5}\s+(?:as\s+)?(?:earned|correct|met|right|passed|complete|perfect|valid)",
     re.MULTILINE,
 )  # fmt: skip
-_PREDICATES = frozenset(
-    stem(w) for w in (
-        "is are be was has have had do does did can will would get go make keep give become add sum grow prevent stop divide multiply push "
-        "drive saturate vanish cancel stay freeze move step learn break scale carry transfer bound cap limit apply mask put set normalize "
-        "leave count use mean say need want take turn blend mix average lose return equal come drop kill flow reach pass update change shrink "
-        "explode blow spike fail hold work depend know see let show find think look point align correlate compute prevents means dies die stuck "
-        "since because so if when while not never no that which than it they you we this there"
-    ).split()
-) | {"=", "->", "~", "<", ">", "<=", ">=", "=="}  # fmt: skip
-_GRAMMAR = frozenset(
-    "the a an is are be was were to of in on at by for from with as that which it its this these those they them you we i and or but so because if "
-    "when then than there not no do does has have can will would only just all each every into out up get gets what how why where who = -> ~ < > <= >= == + - *".split()
+_FINITE = frozenset(
+    "is are be was were has had do does did can will would get gets go goes make makes keeps gives becomes adds sums grows prevents stops divides "
+    "multiplies pushes drives saturates vanishes cancels stays freezes moves steps learns breaks scales carries limits applies puts sets normalizes "
+    "leaves counts uses mean means say need needs want turns mixes averages loses returns equals comes drops kills flows reaches passes "
+    "changes shrinks explodes blows fails holds depends know see let shows finds looks points aligns dies gets takes took because since so if when while not "
+    "never that which than it they you we this there i don = -> ~ < > <= >= == collapses tells lets reduces forces behaves lies sees assume compute".split()
+)
+_GRAMMAR = _FINITE | frozenset(
+    "the a an to of in on at by for from with as its these those them and or but then no have only all each every into out up what how why where who "
+    "per before after over via without during until through + - * gets got always just".split()
 )
 
 
@@ -80,7 +78,7 @@ def scopes(tokens: list[Token]) -> list[tuple[int, range]]:
         if after is not None and (after.stem in _IDIOMS or after.word in _IDIOMS):
             continue
         out.append((at, range(at + 1, _scope_end(tokens, at))))
-    for at in _instead(tokens):
+    for at in _two_word_negators(tokens):
         out.append((at, range(at + 1, min(_clause_end(tokens, at + 1), at + 6))))
     return out
 
@@ -94,12 +92,13 @@ def _scope_end(tokens: list[Token], at: int) -> int:
     return min(_clause_end(tokens, at), at + 1 + _FORWARD)
 
 
-def _instead(tokens: list[Token]) -> list[int]:
-    return [
-        at + 1
-        for at in range(len(tokens) - 1)
-        if (tokens[at].word, tokens[at + 1].word) in (("rather", "than"), ("instead", "of"), ("opposed", "to"))
-    ]
+_TWO_WORDS = frozenset(
+    {("rather", "than"), ("instead", "of"), ("opposed", "to"), ("other", "than"), ("anything", "but"), ("far", "from"), ("fail", "to"), ("refuse", "to"), ("stop", "being")}
+)
+
+
+def _two_word_negators(tokens: list[Token]) -> list[int]:
+    return [at + 1 for at in range(len(tokens) - 1) if (stem(tokens[at].word), tokens[at + 1].word) in _TWO_WORDS]
 
 
 def _clause_end(tokens: list[Token], at: int) -> int:
@@ -252,12 +251,11 @@ def is_list(tokens: list[Token]) -> bool:
     segments: dict[int, list[Token]] = {}
     for token in tokens:
         segments.setdefault(token.segment, []).append(token)
-    sayings = sum(any(token.stem in _PREDICATES or token.word in _GRAMMAR for token in part) for part in segments.values())
-    grammar = sum(token.word in _GRAMMAR or token.stem in _PREDICATES for token in tokens)
+    grammar = sum(token.word in _GRAMMAR for token in tokens)
     if len(segments) >= 4 and len(tokens) / len(segments) <= 4.5:
-        said = sum(any(token.stem in _PREDICATES for token in part) for part in segments.values())
-        return said <= len(segments) // 4 or sayings <= len(segments) // 3
-    return len(tokens) >= 6 and len(segments) <= 3 and grammar <= len(tokens) // 12
+        said = sum(any(token.word in _FINITE for token in part) for part in segments.values())
+        return said <= len(segments) // 4 and grammar <= 0.2 * len(tokens)
+    return len(tokens) >= 6 and len(segments) <= 3 and grammar <= len(tokens) // 10
 
 
 def addressed_to_marker(text: str) -> bool:

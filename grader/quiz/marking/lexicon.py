@@ -6,6 +6,7 @@ six), `[one|two|thr*]` (either), a trailing `?` (may be missing), `@name` (anoth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from .tokens import Token
 from .words import CONTRACTED, FILLERS, NEGATORS, distance, stem
 
 Span = tuple[int, int]
+_CHOICES = re.compile(r"\[([^\[\]]*)\](\??)")
 
 
 class LexiconError(ValueError):
@@ -61,6 +63,20 @@ def _items(piece: str, optional: bool) -> list[Item]:
     return [Item(stems=stems, prefixes=prefixes, optional=optional)]
 
 
+def widen(line: str) -> list[str]:
+    """`[a|b c] d` as `[a] d` and `b c d`: choices of several words become phrasings of their own."""
+    for match in _CHOICES.finditer(line):
+        choices = match.group(1).split("|")
+        long = [choice for choice in choices if " " in choice.strip()]
+        if long:
+            short = [choice for choice in choices if " " not in choice.strip()]
+            mark = match.group(2)
+            kept = [f"[{'|'.join(short)}]{mark}"] if short else []
+            ways = kept + long + ([""] if mark and not short else [])
+            return [each for way in ways for each in widen(line[: match.start()] + way + line[match.end() :])]
+    return [line]
+
+
 def _phrase(name: str, line: str) -> tuple[Item, ...]:
     try:
         return parse_phrase(line)
@@ -74,7 +90,7 @@ class Concept:
     def __init__(self, name: str, phrasings: str):
         self.name = name
         lines = [line for line in phrasings.splitlines() if line.strip() and not line.strip().startswith("#")]
-        self.phrases = [_phrase(name, line) for line in lines]
+        self.phrases = [_phrase(name, each) for line in lines for each in widen(line)]
         self.by_stem: dict[str, list[tuple[Item, ...]]] = {}
         self.others: list[tuple[Item, ...]] = []
         for phrase in self.phrases:

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from .lexicon import Span
 from .tokens import Token
 
 _GAP, _REACH, _MOST = 8, 26, 8
+_PIECE = re.compile(r"'[^']*'|\[[^\]]*\]\S*|\S+")
 
 
 class PatternError(ValueError):
@@ -62,7 +62,7 @@ def parse_pattern(source: str, literals: dict[str, str]) -> Pattern:
     window, absent = 1, []
     groups: list[list[tuple[str, int]]] = []
     joined = 0
-    for word in shlex.split(text):
+    for word in (piece.strip("'") for piece in _PIECE.findall(text)):
         if re.fullmatch(r"/(\d|all)", word):
             window = 0 if word == "/all" else int(word[1:])
         elif re.fullmatch(r">\d*", word):

@@ -12,7 +12,7 @@ _LISTS = {
     "have": "has had having",
     "do": "does did done doing",
     "get": "gets got gotten getting gits",
-    "go": "goes went gone going",
+    "go": "goes went going",
     "make": "makes made making",
     "keep": "keeps kept keeping",
     "grow": "grows grew grown growing",
@@ -157,7 +157,7 @@ FILLERS = frozenset(
     "nearly almost practically effectively completely totally entirely fully like kind sort well ok okay so here there clearly obviously always "
     "immediately quickly rapidly would will can could should may might must do ever please anyway again".split()
 )
-NEGATORS = frozenset("not no never neither nor none nothing nobody nowhere without hardly barely scarcely cannot lack lacks".split())
+NEGATORS = frozenset("not no never neither nor none nothing nobody nowhere without hardly barely scarcely cannot lack lacks non".split())
 
 _KEPT = frozenset(
     "nothing during thing something anything everything being bias always less unless across process cross gaussian axis basis analysis "
