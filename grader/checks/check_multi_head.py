@@ -11,10 +11,13 @@ PARAMETERS = {
     "multi_head_attention": (*WEIGHTS, "n_heads", "n_kv_heads", "mask"),
 }
 PIECES = ("split_heads", "merge_heads", "repeat_kv")
+SCALES = {"1": 1.0, "1/Dh": 1 / 4, "sqrt(Dh)": 2.0, "1/sqrt(D)": 11**-0.5, "1/sqrt(H*Dh)": 8**-0.5, "1/sqrt(D // H)": 5**-0.5, "1/sqrt(T)": 3**-0.5}
+AT_LEAST_ONE = "Fewer than one head, or one copy, is impossible."
+RANK = "x is {}, and no other rank is guessed at."
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 SIZES = "B={}, T={}, D={}, H={}, H_kv={}, Dh={}"
 GROUPED = ((1, 2, 3, 2, 1, 2), (2, 3, 5, 4, 2, 3), (2, 5, 4, 6, 3, 2), (3, 2, 8, 6, 2, 4), (2, 3, 6, 3, 3, 2), (2, 4, 4, 4, 1, 1))
-UNLIKE = ((2, 5, 7, 3, 3, 4), (3, 4, 10, 4, 4, 2), (1, 1, 1, 1, 1, 1), (2, 1, 3, 2, 2, 5), (3, 3, 6, 3, 3, 2), (4, 4, 4, 4, 4, 1))
+UNLIKE = ((2, 5, 7, 3, 3, 4), (3, 4, 10, 4, 4, 2), (1, 1, 1, 1, 1, 1), (2, 1, 3, 2, 2, 5), (3, 3, 6, 3, 3, 2), (4, 4, 4, 4, 4, 1), (1, 67, 5, 2, 2, 3))
 
 
 def split(x, n_heads):
@@ -62,6 +65,17 @@ def pull_back(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, mask, up):
     return (d_q @ w_q.T + d_k @ w_k.T + d_v @ w_v.T, *d_w)
 
 
+def scale_behind(got, x, w_q, w_k, w_v, w_o):
+    """The factor between q k^T and the logits of attention with two heads, read off its result; None where there is no such factor."""
+    q, k, v = (split(x @ w, 2) for w in (w_q, w_k, w_v))
+    weights = split(got.array @ np.linalg.pinv(w_o), 2) @ np.linalg.pinv(v)
+    if not (np.isfinite(weights).all() and (weights > 0).all()):
+        return None
+    found, raw = (a - a.mean(axis=-1, keepdims=True) for a in (np.log(weights), q @ k.swapaxes(2, 3)))
+    scale = float((found * raw).sum() / (raw * raw).sum())
+    return scale if scale and np.abs(found - scale * raw).max() < 1e-6 * np.abs(found).max() else None
+
+
 def labels(*shape):
     """A different whole number at every place, so that a value says where it came from."""
     return np.arange(float(np.prod(shape))).reshape(shape)
@@ -92,9 +106,10 @@ def widened(sent):
     return (sent.data.astype(np.uint32) << 16).view(np.float32).astype(float) if sent.dtype == "bfloat16" else sent.data.astype(float)
 
 
-def same(got, want, **about):
-    """``expect``, for a tensor."""
-    expect(got, want, **about)
+def same(got, want, *, because=None, **about):
+    """``expect``, for a tensor; ``because`` is told only where shape and dtype fit, since it explains values."""
+    fits = isinstance(got, Result) and got.shape == want.shape and about.get("dtype", got.dtype) == got.dtype
+    expect(got, want, because=because if fits else None, **about)
     if isinstance(got, Result):
         claim(got.kind == "tensor", f"is a NumPy {got.kind} where a tensor was asked", got=got, case=about.get("case", ""))
 
@@ -140,10 +155,10 @@ def test_splitting_refuses_what_does_not_fit(submission, rng):
     """split_heads refuses head counts below 1, widths that n_heads does not divide, and other ranks."""
     x = rng.standard_normal((2, 3, 12))
     for n_heads in (5, 8, 24, 0, -1, -3):
-        names = ("n_heads", "x") if n_heads > 0 else ("n_heads",)
-        refuses(lambda n=n_heads: submission.split_heads(x, n), names, case=f"D=12, n_heads={n_heads}")
+        names, why = (("n_heads", "x"), f"{n_heads} heads don't divide 12 columns.") if n_heads > 0 else (("n_heads",), AT_LEAST_ONE)
+        refuses(lambda n=n_heads: submission.split_heads(x, n), names, case=f"D=12, n_heads={n_heads}", because=why)
     for shape in [(3, 12), (12,), (2, 2, 3, 12)]:
-        refuses(lambda s=shape: submission.split_heads(np.ones(s), 4), ("x",), case=f"x of shape {shape}")
+        refuses(lambda s=shape: submission.split_heads(np.ones(s), 4), ("x",), case=f"x of shape {shape}", because=RANK.format("(B, T, D)"))
 
 
 @points(2)
@@ -172,7 +187,7 @@ def test_merging_undoes_splitting_in_every_layout(submission, rng):
 def test_merging_refuses_other_ranks(submission):
     """merge_heads refuses anything that is not (B, H, T, Dh)."""
     for shape in [(2, 3, 4), (3, 4), (2, 1, 3, 4, 5)]:
-        refuses(lambda s=shape: submission.merge_heads(np.ones(s)), ("x",), case=f"x of shape {shape}")
+        refuses(lambda s=shape: submission.merge_heads(np.ones(s)), ("x",), case=f"x of shape {shape}", because=RANK.format("(B, H, T, Dh)"))
 
 
 @points(2)
@@ -201,9 +216,10 @@ def test_repeating_follows_values_not_memory(submission, rng):
 def test_repeating_refuses_what_does_not_fit(submission):
     """repeat_kv refuses n_rep below 1 and anything that is not (B, H_kv, T, Dh)."""
     for n_rep in (0, -1, -2):
-        refuses(lambda n=n_rep: submission.repeat_kv(np.ones((2, 3, 4, 5)), n), ("n_rep",), case=f"n_rep={n_rep}")
+        refuses(lambda n=n_rep: submission.repeat_kv(np.ones((2, 3, 4, 5)), n), ("n_rep",), case=f"n_rep={n_rep}", because=AT_LEAST_ONE)
     for shape in [(3, 4, 5), (4, 5), (2, 1, 3, 4, 5)]:
-        refuses(lambda s=shape: submission.repeat_kv(np.ones(s), 2), ("x",), case=f"x of shape {shape}")
+        why = RANK.format("(B, H_kv, T, Dh)")
+        refuses(lambda s=shape: submission.repeat_kv(np.ones(s), 2), ("x",), case=f"x of shape {shape}", because=why)
 
 
 @points(1)
@@ -239,8 +255,48 @@ def test_gradients_flow_back_through_the_pieces(submission, rng):
 # ---------------------------------------------------------------- attention
 
 
+@points(1)
+@of("multi_head_attention")
+def test_the_weights_of_a_query_sum_to_one(submission, rng):
+    """Where all values are equal the result is that value, whatever the scores and the mask: weights over keys sum to 1."""
+    for sizes, mask in [((1, 2, 4, 1, 1, 3), None), ((2, 4, 6, 3, 3, 5), None), ((2, 4, 6, 3, 3, 5), np.tri(4, dtype=bool))]:
+        x, w_q, w_k, w_v, w_o = drawn(rng, *sizes)
+        x[..., 0], w_v[1:] = 1, 0
+        case = f"every token has the same value, {'no mask' if mask is None else 'mask lower triangle'}, " + SIZES.format(*sizes)
+        got = submission.multi_head_attention(x, w_q, w_k, w_v, w_o, sizes[3], mask=mask)
+        want, why = np.broadcast_to(w_v[0] @ w_o, x.shape), "All values are equal, so their weighted mean is that value."
+        same(got, want, dtype="float64", case=case, because=why)
+
+
+@points(1)
+@of("multi_head_attention")
+def test_equal_scores_give_the_mean_of_the_values(submission, rng):
+    """Where all scores are equal every query gets the plain mean of the values of its head."""
+    for sizes in [(1, 2, 4, 1, 1, 3), (2, 3, 7, 2, 2, 4), (2, 4, 5, 3, 3, 2)]:
+        x, w_q, w_k, w_v, w_o = drawn(rng, *sizes)
+        args = (x, 0 * w_q, w_k, w_v, w_o, sizes[3])
+        case, why = "w_q = 0, " + SIZES.format(*sizes), "All scores are 0, so the weights are all equal and only w_v and w_o count."
+        same(submission.multi_head_attention(*args), attention(*args), dtype="float64", case=case, because=why)
+
+
 @points(2)
 @of("multi_head_attention")
+@after("the-weights-of-a-query-sum-to-one", "equal-scores-give-the-mean-of-the-values")
+def test_scores_are_divided_by_the_root_of_the_head_width(submission, rng):
+    """Scores are scaled by 1/sqrt(Dh): Dh is the width of one head, from w_q, whatever D and H are."""
+    x, *weights = drawn(rng, 1, 3, 11, 2, 2, 4)
+    got, want = submission.multi_head_attention(x, *weights, 2), attention(x, *weights, 2)
+    scale = scale_behind(got, x, *weights) if isinstance(got, Result) and got.shape == want.shape else None
+    if scale is not None:
+        said = next((f" (= {name})" for name, value in SCALES.items() if abs(scale / value - 1) < 1e-6), "")
+        told = f"comes from scores times {scale:.4g}{said}; with Dh = 4 the scale is 1/sqrt(4) = 0.5"
+        claim(abs(scale - 0.5) < 1e-6, told, got=got, case=SIZES.format(1, 3, 11, 2, 2, 4))
+    same(got, want, dtype="float64", case=SIZES.format(1, 3, 11, 2, 2, 4))
+
+
+@points(2)
+@of("multi_head_attention")
+@after("the-weights-of-a-query-sum-to-one", "equal-scores-give-the-mean-of-the-values", "scores-are-divided-by-the-root-of-the-head-width")
 def test_one_head_is_plain_attention(submission, rng):
     """With one head it is softmax(q k^T / sqrt(Dh)) v w_o, over the tokens of each sequence."""
     for b, t, d, dh in [(1, 1, 3, 2), (1, 3, 5, 2), (1, 3, 2, 4), (2, 4, 3, 9)]:
@@ -248,9 +304,30 @@ def test_one_head_is_plain_attention(submission, rng):
         same(submission.multi_head_attention(*args, 1), attention(*args, 1), dtype="float64", case=SIZES.format(b, t, d, 1, 1, dh))
 
 
-@points(2)
+@points(1)
 @of("multi_head_attention")
 @after("one-head-is-plain-attention")
+def test_heads_and_sequences_do_not_mix(submission, rng):
+    """What belongs to one head or one sequence has no influence on the others."""
+    x, w_q, w_k, w_v, _ = drawn(rng, 2, 5, 12, 3, 3, 4)
+    args, other = (x, w_q, w_k, w_v, np.eye(12)), [a + 0.0 for a in (x, w_q, w_k, w_v)]
+    other[0][1] += 1
+    for moved in other[1:]:
+        moved[:, 4:8] += 0.5
+    for case, asked, kept in [
+        ("columns 4 to 7 of w_q, w_k and w_v changed, w_o the identity: columns 0 to 3 of the result stay", (x, *other[1:], args[4]), np.s_[:, :, :4]),
+        ("sequence 1 of x changed: sequence 0 of the result stays", (other[0], *args[1:]), np.s_[0]),
+    ]:
+        before, now = (submission.multi_head_attention(*a, 3) for a in (args, asked))
+        if all(isinstance(got, Result) and got.shape == x.shape for got in (before, now)):
+            still = np.allclose(before.array[kept], now.array[kept], rtol=0, atol=1e-9)
+            claim(still, "follows what belongs to another head or another sequence", got=now, case=case)
+        same(now, attention(*asked, 3), dtype="float64", case=case)
+
+
+@points(2)
+@of("multi_head_attention")
+@after("one-head-is-plain-attention", "heads-and-sequences-do-not-mix")
 def test_every_head_attends_by_itself(submission, rng):
     """Heads attend by themselves and are projected together, whether H*Dh equals D or not, in float64 and float32."""
     for sizes in UNLIKE:
@@ -449,7 +526,8 @@ def test_attention_refuses_impossible_head_counts(submission, rng):
         for dh in (2, 3):
             args = drawn(rng, 2, 3, 6, abs(h) or 1, abs(g or h) or 1, dh)
             case = f"n_heads={h}, n_kv_heads={g}, w_q {args[1].shape}, w_k {args[2].shape}"
-            refuses(lambda a=(*args, h, g): submission.multi_head_attention(*a), names, case=case)
+            why = AT_LEAST_ONE if h < 1 or (g is not None and g < 1) else f"n_heads has to be a multiple of n_kv_heads, {h} is none of {g}."
+            refuses(lambda a=(*args, h, g): submission.multi_head_attention(*a), names, case=case, because=why)
 
 
 @points(1)
@@ -459,7 +537,8 @@ def test_attention_refuses_other_ranks(submission):
     for name in WEIGHTS:
         for shape in (FITTING[name][1:], (1, *FITTING[name])):
             bad, case = filled({**FITTING, name: shape}), f"{name} of shape {shape} instead of {FITTING[name]}"
-            refuses(lambda k=bad: submission.multi_head_attention(**k), (name,), case=case)
+            why = f"{name} has rank {len(FITTING[name])}, and nothing else is guessed."
+            refuses(lambda k=bad: submission.multi_head_attention(**k), (name,), case=case, because=why)
 
 
 @points(2)
@@ -470,7 +549,9 @@ def test_attention_refuses_weights_that_do_not_fit(submission):
         for change in changes:
             sizes = {**FITTING, **change}
             bad, case = filled(sizes), ", ".join(f"{name}: {size}" for name, size in sizes.items())
-            refuses(lambda k=bad: submission.multi_head_attention(**k), names, case=case)
+            asked = " and ".join(f"{name} is {size}" for name, size in FITTING.items() if name in change)
+            why = f"With 4 heads of width 3, 2 for keys and values, and D = 7, {asked}; here it doesn't fit the rest."
+            refuses(lambda k=bad: submission.multi_head_attention(**k), names, case=case, because=why)
 
 
 @points(1)
@@ -482,7 +563,8 @@ def test_attention_refuses_masks_that_do_not_broadcast(submission, rng):
         for shape in shapes:
             asked = (*drawn(rng, b, t, 5, h, g, 3), h, g, np.ones(shape, dtype=bool))
             case = f"mask of shape {shape}, B={b}, H={h}, T={t}"
-            refuses(lambda a=asked: submission.multi_head_attention(*a), ("mask", "x", "n_heads"), case=case)
+            why = f"{shape} does not broadcast to the scores, {(b, h, t, t)}."
+            refuses(lambda a=asked: submission.multi_head_attention(*a), ("mask", "x", "n_heads"), case=case, because=why)
 
 
 # ---------------------------------------------------------------- over all calls above
