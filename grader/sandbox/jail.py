@@ -21,6 +21,8 @@ from pathlib import Path
 from ..errors import AttngradeError
 
 HERE = Path(__file__).resolve().parent
+WORKER_FILES = ("worker.py", "wire.py", "kernels.py")
+PASSWD = b"candidate:x:65534:65534::/tmp:/usr/sbin/nologin\n"
 TMP_BYTES = 256 << 20
 PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVPL_BLAS_DEBUG_CPU_TYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 
@@ -120,8 +122,8 @@ def _plain(plan: Plan, wire: tuple[int, int], printed: int, program: list[str], 
 
 
 def _jailed(plan: Plan, wire: tuple[int, int], printed: int) -> Start:
-    data = {"/attngrade/worker.py": (HERE / "worker.py").read_bytes(), "/attngrade/wire.py": (HERE / "wire.py").read_bytes(),
-            "/attngrade/settings.json": _settings(plan, wire, "/tmp").encode(), "/etc/passwd": b"candidate:x:65534:65534::/tmp:/usr/sbin/nologin\n"}
+    data = {**{f"/attngrade/{name}": (HERE / name).read_bytes() for name in WORKER_FILES},
+            "/attngrade/settings.json": _settings(plan, wire, "/tmp").encode(), "/etc/passwd": PASSWD}
     held = {target: _held(content) for target, content in data.items()}
     info_read, info_write = os.pipe()
     arguments = [*_mounts(plan), "--info-fd", str(info_write)]
@@ -150,7 +152,8 @@ def _held(content: bytes) -> int:
     return fd
 
 
-def _mounts(plan: Plan) -> list[str]:
+def _mounts(plan: Plan, nest: bool = False) -> list[str]:
+    """bwrap's arguments for namespaces and mounts; a ``nest`` keeps what it needs to make namespaces for each of its children."""
     arguments = ["--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--hostname", "jail", "--cap-drop", "ALL",
                  "--die-with-parent", "--new-session", "--clearenv"]
     for folder in visible_folders():

@@ -1,4 +1,4 @@
-"""The untrusted side: one file (beside ``wire.py``) that loads a submission, computes, and replies. It knows no check and no answer.
+"""The untrusted side: one file (beside ``wire.py`` and ``kernels.py``) that loads a submission, computes, and replies. It knows no check and no answer.
 
 Started as ``python -I -S worker.py SETTINGS`` with SETTINGS a JSON file: ``wire`` (the two file descriptors), ``path`` (entries for
 sys.path), ``imports`` (what to import before the submission arrives), ``framework``, ``device``, ``home`` (a private folder), ``data_bytes`` (limit or null).
@@ -7,6 +7,7 @@ Whatever this process says is only what a submission computed: the host believes
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import math
@@ -30,13 +31,14 @@ import types
 
 import numpy as np
 
-if __name__ == "__main__":  # isolated mode leaves this folder off the path
+if not __package__:  # isolated mode leaves this folder off the path
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import kernels
     import wire
 
     del sys.path[0]
 else:
-    from . import wire
+    from . import kernels, wire
 
 TEXT_CAP = 4000
 torch = None  # set by `main` where the exercise asks for it
@@ -78,7 +80,7 @@ class Argument:
         base[:] = poison(array.dtype)
         inner = base[guard : base.size - guard].reshape(rows.shape[0], rows.shape[1] + gap)
         inner[:, : rows.shape[1]] = rows
-        return base
+        return kernels.at_page_end(base) if array.extra.get("edge") else base
 
     @staticmethod
     def view(base: np.ndarray, array: wire.Array) -> np.ndarray:
@@ -238,42 +240,13 @@ class Guard(importlib.abc.MetaPathFinder):
             pass
 
 
-class Kernels:
-    """Counts the launches of the submission's own Triton kernels; ``decoy`` makes each one do nothing."""
-
-    def __init__(self):
-        self.seen, self.launches, self.decoy = {}, [], False
-
-    def adopt(self, module):
-        interface = getattr(sys.modules.get("triton"), "KernelInterface", None)
-        if interface is None:
-            return
-        for name, value in list(vars(module).items()):
-            if isinstance(value, interface) and id(value) not in self.seen:
-                self.watch(name, value)
-
-    def watch(self, name, kernel):
-        inner = getattr(kernel, "fn", None)
-        while inner is not None and hasattr(inner, "run") and hasattr(inner, "fn"):
-            kernel, inner = inner, inner.fn  # inside an autotuner or heuristics
-        run = kernel.run
-
-        def counted(*args, grid=None, warmup=False, **kwargs):
-            shape = grid(kwargs) if callable(grid) and not self.decoy else grid
-            self.launches.append({"kernel": name, "grid": [int(n) for n in shape] if isinstance(shape, (tuple, list)) else []})
-            return None if self.decoy else run(*args, grid=grid, warmup=warmup, **kwargs)
-
-        self.seen[id(kernel)] = kernel
-        kernel.run = counted
-
-
 class Session:
     """One loaded submission and what was kept of its results."""
 
     def __init__(self, framework="numpy", device="cpu", home="/tmp"):
         self.framework, self.device, self.home = framework, device, home
         self.module, self.path = None, ""
-        self.kept, self.objects, self.kernels = {}, {}, Kernels()
+        self.kept, self.objects, self.kernels = {}, {}, kernels.Kernels()
 
     def handle(self, message):
         """The reply to one message of the host."""
@@ -296,8 +269,8 @@ class Session:
         module.__loader__ = importlib.util.spec_from_file_location(name, self.path).loader
         self.module = sys.modules[name] = module
         linecache.checkcache(self.path)
+        self.kernels.watch(self.path)
         exec(compile(source, self.path, "exec", dont_inherit=True), module.__dict__)
-        self.kernels.adopt(module)
         return {"defines": {key: self.sort(value) for key, value in list(vars(module).items())[:500] if not key.startswith("__")}}
 
     @staticmethod
@@ -353,9 +326,10 @@ class Session:
             owners += [name] * (len(arguments) - before)
         wrt = message.get("wrt")
         inputs = self.graph_inputs(wrt, args, kwargs, message) if wrt is not None else None
-        self.kernels.launches, self.kernels.decoy = [], bool(message.get("decoy"))
+        fence = kernels.fence() if message.get("fence") else None
         state = world()
-        value = function(*args, **kwargs)
+        with self.kernels.call(bool(message.get("decoy")), arguments), fence or contextlib.nullcontext():
+            value = function(*args, **kwargs)
         touched = [name for name, now in world().items() if state.get(name) != now]
         reply = {"touched": touched, "mutated": sorted({str(o) for o, a in zip(owners, arguments, strict=True) if a.changed()})}
         if keep_object is not None:
@@ -364,8 +338,8 @@ class Session:
         if message.get("kept") is not None:
             self.kept[message["kept"]] = value
         reply["value"] = plain(value)
-        self.kernels.adopt(self.module)
-        reply["launches"] = [(launch["kernel"], tuple(launch["grid"])) for launch in self.kernels.launches[:1000]]
+        reply["launches"] = self.kernels.told()
+        reply["spilled"] = [str(shape) for shape in fence.spilled()] if fence else []
         if inputs is not None:
             reply["grads"] = self.pull_back(value, inputs, message)
         return reply
@@ -374,8 +348,8 @@ class Session:
         own = dict(self.objects[message["object"]].named_parameters()) if "object" in message else {}
         inputs = []
         for place in wrt:
-            tensor = args[place] if isinstance(place, int) else kwargs[place] if place in kwargs else own[place]
-            inputs.append(tensor.requires_grad_(True))
+            given = args[place] if isinstance(place, int) else kwargs[place] if place in kwargs else own[place]
+            inputs += [tensor.requires_grad_(True) for tensor in leaves(given)]  # a tuple of tensors is as many inputs
         return inputs
 
     def pull_back(self, value, inputs, message):
