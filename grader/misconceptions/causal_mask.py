@@ -1,0 +1,541 @@
+"""What people get wrong in exercise 03: the masks. Weights and attention are in causal_mask_weights and causal_mask_attention."""
+
+import torch
+from attngrade.misconceptions import misconception
+from attngrade.misconceptions.causal_mask_attention import *  # noqa: F403
+from attngrade.misconceptions.causal_mask_weights import *  # noqa: F403
+from attngrade.solutions import exercise03_causal_mask as right
+
+
+def square(t_q, t_k):
+    """Both sizes, the second of them given or not; negative ones refused."""
+    right.causal_mask(t_q, t_k)
+    return t_q, t_q if t_k is None else t_k
+
+
+# ---------------------------------------------------------------- causal_mask
+
+
+@misconception("mask-aligned-top-left", of="causal_mask")
+def top_left(t_q, t_k=None, device=None):
+    """Your mask lines the first query up with the first key; with a cache the last query sits on the last key.
+
+    Example: T_q=1, T_k=4: you let the query see key 0 alone, and it may see all four.
+    Why: with more keys than queries the extra keys are the past, so query i may see key j iff j <= i + (T_k - T_q).
+    Look at: the `diagonal` argument of `torch.tril`, or the number that is added to the query's position.
+    """
+    t_q, t_k = square(t_q, t_k)
+    return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril()
+
+
+@misconception("mask-inverted", of="causal_mask", question="causal-mask-place")
+def inverted(t_q, t_k=None, device=None):
+    """Your mask says True where a key is hidden; here True means that a query may attend.
+
+    Example: T=2: you return [[False, True], [False, False]] and [[True, False], [True, True]] is right.
+    Why: both conventions exist (some of PyTorch's own layers hide where True), so every statement has to pick one.
+    Look at: `triu` against `tril`, or a missing `~`.
+    """
+    return ~right.causal_mask(t_q, t_k, device)
+
+
+@misconception("mask-shows-the-future", of="causal_mask", question="causal-mask-place")
+def future(t_q, t_k=None, device=None):
+    """Your mask shows each query its own place and the future, and hides the past: it is the wrong triangle.
+
+    Example: T=2: query 0 sees both keys and query 1 sees key 1 alone; it has to be the other way round.
+    Why: rows are queries and columns are keys, so the past of query i are the columns up to i: the lower triangle.
+    Look at: `triu` where `tril` is meant, or a comparison with queries and keys swapped.
+    """
+    t_q, t_k = square(t_q, t_k)
+    return torch.ones(t_q, t_k, dtype=torch.bool, device=device).triu(t_k - t_q)
+
+
+@misconception("mask-hides-the-present", of="causal_mask")
+def strict(t_q, t_k=None, device=None):
+    """Your mask hides the query's own place: a token has to see itself too.
+
+    Example: T=1: you hide the only key there is, and it has to be visible.
+    Why: j <= i + (T_k - T_q) holds with equality for the key that the query sits on.
+    Look at: `<` where `<=` is meant, or a diagonal that is one too small.
+    """
+    t_q, t_k = square(t_q, t_k)
+    return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(t_k - t_q - 1)
+
+
+@misconception("mask-shows-one-ahead", of="causal_mask", question="causal-mask-place")
+def ahead(t_q, t_k=None, device=None):
+    """Your mask lets every query see one key of its future.
+
+    Example: T=2: query 0 sees key 1, which is the token that it is asked to predict.
+    Why: j <= i + (T_k - T_q) and nothing more; one place too far is enough to give the answer away.
+    Look at: a diagonal that is one too large, or `i + 1` where positions start at 0.
+    """
+    t_q, t_k = square(t_q, t_k)
+    return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(t_k - t_q + 1)
+
+
+@misconception("mask-offset-reversed", of="causal_mask")
+def reversed_offset(t_q, t_k=None, device=None):
+    """Your mask shifts the queries by T_q - T_k; the shift is T_k - T_q.
+
+    Example: T_q=2, T_k=3: query 1 sees key 0 alone and query 0 sees nothing; they may see three keys and two.
+    Why: with more keys than queries the queries stand at the end of the keys, so their places move to the right.
+    Look at: the sign of the offset.
+    """
+    t_q, t_k = square(t_q, t_k)
+    return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(t_q - t_k)
+
+
+@misconception("mask-offset-clamped", of="causal_mask")
+def clamped(t_q, t_k=None, device=None):
+    """With more queries than keys your mask falls back to lining up the first query with the first key.
+
+    Example: T_q=2, T_k=1: query 0 sees the key, and it sits before it: it sees nothing. Query 1 alone sees it.
+    Why: the last query sits on the last key in this case too; rows without a visible key are legal here.
+    Look at: a `max(0, ...)`, a `clamp` or an `if` around the offset.
+    """
+    t_q, t_k = square(t_q, t_k)
+    return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(max(0, t_k - t_q))
+
+
+@misconception("mask-first-key-always-visible", of="causal_mask")
+def first_key(t_q, t_k=None, device=None):
+    """Your mask lets a query that has no key of its own see the first key, so that its row isn't empty.
+
+    Example: T_q=2, T_k=1: query 0 sees key 0, which lies in its future.
+    Why: rows that see nothing are legal; the softmax has to cope with them (all zeros), not the mask.
+    Look at: what you do with rows in which nothing is True.
+    """
+    mask = right.causal_mask(t_q, t_k, device)
+    mask[~mask.any(1), :1] = True
+    return mask
+
+
+@misconception("mask-empty-rows-see-everything", of="causal_mask", question="causal-mask-place")
+def empty_sees_all(t_q, t_k=None, device=None):
+    """Your mask shows all the keys to a query that may see none, so that its row isn't empty.
+
+    Example: T_q=3, T_k=2: query 0 sees both keys, and both lie in its future.
+    Why: rows that see nothing are legal; the softmax has to cope with them (all zeros), not the mask.
+    Look at: what you do with rows in which nothing is True.
+    """
+    mask = right.causal_mask(t_q, t_k, device)
+    mask[~mask.any(1)] = True
+    return mask
+
+
+@misconception("mask-only-when-square", of="causal_mask")
+def only_square(t_q, t_k=None, device=None):
+    """Your mask hides nothing at all when T_q and T_k differ.
+
+    Example: T_q=2, T_k=3: query 0 sees key 2, which belongs to query 1.
+    Why: one query over a cache sees everything, but a chunk of several queries has a future inside the chunk.
+    Look at: the case that you made for T_q != T_k.
+    """
+    t_q, t_k = square(t_q, t_k)
+    return right.causal_mask(t_q, t_k, device) if t_q == t_k else torch.ones(t_q, t_k, dtype=torch.bool, device=device)
+
+
+@misconception("mask-dropped-over-a-cache", of="causal_mask")
+def dropped_over_cache(t_q, t_k=None, device=None):
+    """Your mask hides nothing when there are more keys than queries.
+
+    Example: T_q=2, T_k=3: query 0 sees key 2, which belongs to query 1.
+    Why: one query over a cache sees everything, but a chunk of several queries has a future inside the chunk.
+    Look at: the case that you made for T_k > T_q.
+    """
+    mask = right.causal_mask(t_q, t_k, device)
+    return mask if mask.shape[0] >= mask.shape[1] else torch.ones_like(mask)
+
+
+@misconception("mask-hides-the-cache", of="causal_mask")
+def hides_cache(t_q, t_k=None, device=None):
+    """Your mask is causal among the new tokens and hides everything before them: the cache can't be seen.
+
+    Example: T_q=1, T_k=4: the query sees key 3 alone, and it may see all four.
+    Why: the extra keys are the past, which is exactly what a query may look at.
+    Look at: the columns to the left of the triangle: they are True for every query.
+    """
+    mask = right.causal_mask(t_q, t_k, device)
+    past = max(0, mask.shape[1] - mask.shape[0])
+    mask[:, :past] = False
+    return mask
+
+
+@misconception("mask-ignores-t-k", of="causal_mask")
+def ignores_t_k(t_q, t_k=None, device=None):
+    """Your mask is (T_q, T_q) whatever T_k is.
+
+    Example: T_q=2, T_k=3: you return two columns, and there are three keys.
+    Why: rows are queries and columns are keys, and with a cache there are more of the second.
+    Look at: where t_k is used.
+    """
+    square(t_q, t_k)
+    return right.causal_mask(t_q, t_q, device)
+
+
+@misconception("mask-transposed", of="causal_mask")
+def transposed(t_q, t_k=None, device=None):
+    """Your mask has keys as rows and queries as columns.
+
+    Example: T_q=2, T_k=3: you return the shape (3, 2), and (2, 3) was asked.
+    Why: the mask is laid on the scores q @ k^T, whose rows are queries.
+    Look at: the order of t_q and t_k where the mask is made.
+    """
+    return right.causal_mask(t_q, t_k, device).T
+
+
+@misconception("mask-of-floats", of="causal_mask")
+def floats(t_q, t_k=None, device=None):
+    """Your mask holds the floats 1.0 and 0.0 where booleans were asked.
+
+    Example: T=1: you return [[1.0]], and [[True]] is right.
+    Why: a mask of numbers gets added or multiplied somewhere sooner or later, and both are wrong; booleans can only choose.
+    Look at: the `dtype` of `torch.ones`, or a comparison that is missing at the end.
+    """
+    return right.causal_mask(t_q, t_k, device).float()
+
+
+@misconception("mask-of-integers", of="causal_mask")
+def integers(t_q, t_k=None, device=None):
+    """Your mask holds the integers 1 and 0 where booleans were asked.
+
+    Example: T=1: you return [[1]], and [[True]] is right.
+    Why: `~` of an integer mask flips all its bits (~1 is -2, which counts as True), and a mask of numbers gets added sooner or later.
+    Look at: the `dtype` of the mask.
+    """
+    return right.causal_mask(t_q, t_k, device).long()
+
+
+@misconception("mask-additive", of="causal_mask")
+def additive(t_q, t_k=None, device=None):
+    """Your mask is the additive kind, 0 where a query may look and -inf elsewhere; a boolean one was asked, True = may attend.
+
+    Example: T=1: you return [[0.0]], and [[True]] is right. Read as a boolean, every entry of yours means the opposite.
+    Why: the other functions of this exercise take booleans; turning them into -inf is what mask_scores is for.
+    Look at: the last line, where the booleans are filled into floats.
+    """
+    mask = right.causal_mask(t_q, t_k, device)
+    return torch.zeros(mask.shape, device=device).masked_fill(~mask, float("-inf"))
+
+
+@misconception("mask-with-extra-axes", of="causal_mask")
+def extra_axes(t_q, t_k=None, device=None):
+    """Your mask has two more axes, (1, 1, T_q, T_k); (T_q, T_k) was asked.
+
+    Example: T=2: you return the shape (1, 1, 2, 2), and (2, 2) was asked.
+    Why: a (T_q, T_k) mask broadcasts over batch and heads as it is; with extra axes it no longer fits scores of two or three axes.
+    Look at: `None`, `unsqueeze` or `view` on the result.
+    """
+    return right.causal_mask(t_q, t_k, device)[None, None]
+
+
+@misconception("mask-device-ignored", of="causal_mask")
+def device_ignored(t_q, t_k=None, device=None):
+    """Your mask is always made on the CPU: `device` is never used.
+
+    Example: causal_mask(2, 3, device="cuda") comes back on the CPU, and the first masked_fill with scores on the GPU fails.
+    Why: a mask has to live where the scores live.
+    Look at: every `torch.ones`, `torch.arange` and `torch.tensor` in the function takes `device=device`.
+    """
+    return right.causal_mask(t_q, t_k)
+
+
+@misconception("mask-needs-t-k", of="causal_mask")
+def needs_t_k(t_q, t_k, device=None):
+    """Your causal_mask can't be called without t_k; left out or None, it means t_q.
+
+    Example: causal_mask(3) fails, and the 3 x 3 triangle was asked.
+    Why: as many keys as queries is the usual case in training.
+    Look at: the default of t_k, and what the first line does with None.
+    """
+    return right.causal_mask(t_q, t_k, device)
+
+
+@misconception("negative-sizes-fail-late", of="causal_mask")
+def negative_fails_late(t_q, t_k=None, device=None):
+    """You leave a negative size to PyTorch, which raises a RuntimeError; a ValueError that names the argument was asked.
+
+    Example: causal_mask(-1) has to raise a ValueError with `t_q` in its message.
+    Why: the caller learns which argument was wrong, and can tell a bad argument from a failure inside.
+    Look at: the first lines of the function: nothing looks at the sizes before they are used.
+    """
+    t_k = t_q if t_k is None else t_k
+    return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(t_k - t_q)
+
+
+@misconception("negative-sizes-taken-as-empty", of="causal_mask")
+def negative_is_empty(t_q, t_k=None, device=None):
+    """You answer a negative size with an empty mask; a ValueError that names the argument was asked.
+
+    Example: causal_mask(-1) has to raise a ValueError with `t_q` in its message.
+    Why: a negative size is always a mistake in the caller's arithmetic, and an empty result hides it.
+    Look at: `range` and slices, which take a negative bound silently.
+    """
+    t_k = t_q if t_k is None else t_k
+    return right.causal_mask(max(t_q, 0), max(t_k, 0), device)
+
+
+@misconception("negative-t-k-unchecked", of="causal_mask")
+def only_t_q_checked(t_q, t_k=None, device=None):
+    """You refuse a negative t_q and leave a negative t_k to PyTorch, whose RuntimeError doesn't name it.
+
+    Example: causal_mask(3, -1) has to raise a ValueError with `t_k` in its message.
+    Why: every size that can't be is refused by name.
+    Look at: the condition of your ValueError: t_k is missing from it.
+    """
+    if t_q < 0:
+        raise ValueError("t_q")
+    return negative_fails_late(t_q, t_k, device)
+
+
+# ---------------------------------------------------------------- padding_mask
+
+
+@misconception("padding-inverted", of="padding_mask")
+def padding_inverted(lengths, t_k):
+    """Your padding mask is True at the padding; True means that a key may be attended to, so the real tokens are True.
+
+    Example: lengths=[2], t_k=3: you return [False, False, True], and [True, True, False] is right.
+    Why: some APIs (nn.MultiheadAttention's key_padding_mask) mark what is ignored; the masks here mark what is visible.
+    Look at: the direction of the comparison, or a `~` too many.
+    """
+    return ~right.padding_mask(lengths, t_k)
+
+
+@misconception("padding-one-too-many", of="padding_mask")
+def padding_inclusive(lengths, t_k):
+    """Your padding mask shows one key of the padding in every row.
+
+    Example: lengths=[2], t_k=3: you show keys 0, 1 and 2; two tokens are keys 0 and 1.
+    Why: positions start at 0, so the last real key is lengths[b] - 1: visible iff j < lengths[b].
+    Look at: `<=` where `<` is meant.
+    """
+    right.padding_mask(lengths, t_k)
+    return (torch.arange(t_k, device=lengths.device) <= lengths[:, None])[:, None, None, :]
+
+
+@misconception("padding-one-too-few", of="padding_mask")
+def padding_short(lengths, t_k):
+    """Your padding mask hides the last real token of every row.
+
+    Example: lengths=[2], t_k=3: you show key 0 alone; two tokens are keys 0 and 1.
+    Why: visible iff j < lengths[b]; subtracting one from the length and comparing with `<` takes off one twice.
+    Look at: a `- 1` at the length, or positions that start at 1.
+    """
+    right.padding_mask(lengths, t_k)
+    return (torch.arange(t_k, device=lengths.device) + 1 < lengths[:, None])[:, None, None, :]
+
+
+@misconception("padding-on-the-left", of="padding_mask")
+def padding_left(lengths, t_k):
+    """Your padding mask takes the padding to stand before the tokens; it stands after them.
+
+    Example: lengths=[2], t_k=3: you show keys 1 and 2; key j is visible iff j < 2.
+    Why: this exercise pads on the right, so the first lengths[b] keys are real.
+    Look at: `t_k - lengths` in the comparison, or a flip.
+    """
+    return right.padding_mask(lengths, t_k).flip(-1)
+
+
+@misconception("padding-on-the-query-axis", of="padding_mask")
+def padding_of_queries(lengths, t_k):
+    """Your padding mask has the shape (B, 1, t_k, 1): it hides whole queries instead of keys.
+
+    Example: lengths=[2], t_k=3: you return the shape (1, 1, 3, 1), and (1, 1, 1, 3) was asked.
+    Why: a padded key has to vanish for every query; hiding the padded queries leaves its weight in all the other rows.
+    Look at: where the new axes are put in: keys are the last axis of the scores.
+    """
+    return right.padding_mask(lengths, t_k).transpose(-1, -2)
+
+
+@misconception("padding-without-axes", of="padding_mask")
+def padding_flat(lengths, t_k):
+    """Your padding mask is (B, t_k), without the axes of heads and queries.
+
+    Example: lengths=[1, 3], t_k=3: you return the shape (2, 3), and (2, 1, 1, 3) was asked.
+    Why: broadcasting lines shapes up from the right, so (B, t_k) would be read as (T_q, T_k) against scores of (B, H, T_q, T_k).
+    Look at: the last line: two axes of length 1 belong between rows and keys.
+    """
+    return right.padding_mask(lengths, t_k)[:, 0, 0]
+
+
+@misconception("padding-with-one-axis-too-few", of="padding_mask")
+def padding_three_axes(lengths, t_k):
+    """Your padding mask is (B, 1, t_k); (B, 1, 1, t_k) was asked.
+
+    Example: lengths=[1, 3], t_k=3: you return the shape (2, 1, 3), and (2, 1, 1, 3) was asked.
+    Why: against scores of (B, H, T_q, T_k) your first axis lands on the heads: every batch row is hidden by another row's length.
+    Look at: the last line: an axis of length 1 for the heads and one for the queries.
+    """
+    return right.padding_mask(lengths, t_k)[:, 0]
+
+
+@misconception("padding-expanded-to-queries", of="padding_mask")
+def padding_expanded(lengths, t_k):
+    """Your padding mask is (B, 1, t_k, t_k): the axis of queries has a length, and it is that of the keys.
+
+    Example: lengths=[2], t_k=3: you return the shape (1, 1, 3, 3), and (1, 1, 1, 3) was asked.
+    Why: an axis of length 1 fits any number of queries; t_k rows fit only when there are as many queries as keys.
+    Look at: an `expand` or `repeat` at the end.
+    """
+    return right.padding_mask(lengths, t_k).expand(-1, -1, t_k, -1)
+
+
+@misconception("padding-as-long-as-the-longest", of="padding_mask")
+def padding_longest(lengths, t_k):
+    """Your padding mask is as long as the longest row instead of t_k.
+
+    Example: lengths=[4, 2], t_k=7: you return 4 columns, and there are 7 keys.
+    Why: the keys may be padded further than the longest row of this batch needs.
+    Look at: `lengths.max()` where t_k is meant.
+    """
+    return right.padding_mask(lengths, t_k)[..., : int(lengths.max())]
+
+
+@misconception("padding-of-numbers", of="padding_mask")
+def padding_floats(lengths, t_k):
+    """Your padding mask holds the floats 1.0 and 0.0 where booleans were asked.
+
+    Example: lengths=[2], t_k=3: you return [1.0, 1.0, 0.0], and [True, True, False] is right.
+    Why: mask_scores refuses masks of numbers, because nobody can say whether they are to be added or multiplied.
+    Look at: the `dtype`.
+    """
+    return right.padding_mask(lengths, t_k).float()
+
+
+@misconception("padding-of-integers", of="padding_mask")
+def padding_integers(lengths, t_k):
+    """Your padding mask holds the integers 1 and 0 where booleans were asked.
+
+    Example: lengths=[2], t_k=3: you return [1, 1, 0], and [True, True, False] is right.
+    Why: mask_scores refuses masks of numbers, because nobody can say whether they are to be added or multiplied.
+    Look at: the `dtype`.
+    """
+    return right.padding_mask(lengths, t_k).long()
+
+
+@misconception("padding-the-same-for-all", of="padding_mask")
+def padding_same(lengths, t_k):
+    """Your padding mask gives every row the length of the longest one.
+
+    Example: lengths=[1, 3], t_k=3: row 0 shows three keys, and it has one token.
+    Why: each row of the batch has a length of its own.
+    Look at: `max()` over the lengths.
+    """
+    right.padding_mask(lengths, t_k)
+    return right.padding_mask(lengths.max().expand(len(lengths)), t_k)
+
+
+@misconception("lengths-unchecked", of="padding_mask")
+def lengths_unchecked(lengths, t_k):
+    """Your padding_mask takes lengths below 0 and above t_k as if they were possible.
+
+    Example: lengths=[4], t_k=3 has to raise a ValueError with `lengths` in its message; you return three True.
+    Why: a length that can't be is a mistake upstream (truncated keys, say), and a silent mask hides it.
+    Look at: the first line: nothing looks at the lengths before they are used.
+    """
+    return (torch.arange(t_k, device=lengths.device) < lengths[:, None])[:, None, None, :]
+
+
+@misconception("long-lengths-unchecked", of="padding_mask")
+def long_lengths_unchecked(lengths, t_k):
+    """You refuse negative lengths and take lengths above t_k as if they were possible.
+
+    Example: lengths=[4], t_k=3 has to raise a ValueError with `lengths` in its message; you return three True.
+    Why: a row that is longer than the keys has lost tokens somewhere; a silent mask hides it.
+    Look at: the condition of your ValueError: the upper bound is missing.
+    """
+    if (lengths < 0).any():
+        raise ValueError("lengths")
+    return lengths_unchecked(lengths, t_k)
+
+
+@misconception("negative-lengths-unchecked", of="padding_mask")
+def negative_lengths_unchecked(lengths, t_k):
+    """You refuse lengths above t_k and take negative lengths as if they were possible.
+
+    Example: lengths=[-1], t_k=3 has to raise a ValueError with `lengths` in its message; you return three False.
+    Why: a negative length is a mistake upstream, and a row that sees nothing hides it.
+    Look at: the condition of your ValueError: the lower bound is missing.
+    """
+    if (lengths > t_k).any():
+        raise ValueError("lengths")
+    return lengths_unchecked(lengths, t_k)
+
+
+@misconception("lengths-refused-only-together", of="padding_mask")
+def lengths_all(lengths, t_k):
+    """You refuse the lengths only if every one of them is out of range; one is enough.
+
+    Example: lengths=[2, 6, 1], t_k=5 has to raise a ValueError: the second row can't be.
+    Why: each row of the batch stands for itself.
+    Look at: `all` where `any` is meant.
+    """
+    if ((lengths < 0) | (lengths > t_k)).all():
+        raise ValueError("lengths")
+    return lengths_unchecked(lengths, t_k)
+
+
+@misconception("only-the-first-length-checked", of="padding_mask")
+def first_length(lengths, t_k):
+    """You look at the first length only.
+
+    Example: lengths=[2, 6, 1], t_k=5 has to raise a ValueError: the second row can't be.
+    Why: each row of the batch stands for itself.
+    Look at: the index in your condition.
+    """
+    if not 0 <= lengths[0] <= t_k:
+        raise ValueError("lengths")
+    return lengths_unchecked(lengths, t_k)
+
+
+@misconception("length-zero-refused", of="padding_mask")
+def zero_refused(lengths, t_k):
+    """You refuse a length of 0; an empty row is legal, and its mask is all False.
+
+    Example: lengths=[3, 0, 5, 1], t_k=5: row 1 shows no key, and nothing is wrong with that.
+    Why: only lengths outside 0..t_k can't be, and both ends belong to the range.
+    Look at: `<= 0` or `< 1` where `< 0` is meant.
+    """
+    if (lengths < 1).any():
+        raise ValueError("lengths")
+    return right.padding_mask(lengths, t_k)
+
+
+@misconception("full-length-refused", of="padding_mask")
+def full_refused(lengths, t_k):
+    """You refuse a length of t_k, which is a row without any padding.
+
+    Example: lengths=[1, 3], t_k=3: row 1 shows all three keys.
+    Why: only lengths outside 0..t_k can't be, and both ends belong to the range.
+    Look at: `>= t_k` where `> t_k` is meant.
+    """
+    if (lengths >= t_k).any():
+        raise ValueError("lengths")
+    return right.padding_mask(lengths, t_k)
+
+
+@misconception("lengths-clamped", of="padding_mask", extends="lengths-unchecked")
+def lengths_clamped(lengths, t_k):
+    """You clamp the caller's lengths in place: what can't be is silently made possible, and the caller's tensor has changed.
+
+    Example: lengths=[4], t_k=3 has to raise a ValueError; after your call the caller holds [3].
+    Why: a length that can't be is a mistake upstream, and nobody expects a mask to write into its argument.
+    Look at: `clamp_`.
+    """
+    return lengths_unchecked(lengths.clamp_(0, t_k), t_k)
+
+
+@misconception("shape-of-lengths-unchecked", of="padding_mask")
+def rank_unchecked(lengths, t_k):
+    """Your padding_mask takes lengths of any rank; it is a vector with one length for each row.
+
+    Example: lengths of shape (1, 2) has to raise a ValueError with `lengths` in its message.
+    Why: with another rank the new axes land in other places, and the mask broadcasts to something nobody meant.
+    Look at: the first line: nothing looks at lengths.ndim.
+    """
+    if ((lengths < 0) | (lengths > t_k)).any():
+        raise ValueError("lengths")
+    return lengths_unchecked(lengths, t_k)

@@ -1,0 +1,501 @@
+"""What people get wrong in exercise 03: causal_attention."""
+
+import torch
+from attngrade.misconceptions import misconception
+from attngrade.solutions import exercise03_causal_mask as right
+
+
+def parts(q, k, v, scale=None):
+    """Scaled scores in the working precision, the causal mask, and the values in the working precision."""
+    right.causal_attention(q, k, v)
+    wide = torch.promote_types(q.dtype, torch.float32)
+    scores = q.to(wide) @ k.to(wide).mT * (q.shape[-1] ** -0.5 if scale is None else scale)
+    return scores, right.causal_mask(q.shape[-2], k.shape[-2], q.device), v.to(wide)
+
+
+def scaled_by(q, k, v, scale):
+    scores, mask, values = parts(q, k, v, scale)
+    return (right.masked_softmax(scores, mask) @ values).to(q.dtype)
+
+
+def masked_by(q, k, v, mask):
+    scores, _, values = parts(q, k, v)
+    return (right.masked_softmax(scores, mask) @ values).to(q.dtype)
+
+
+def weighed_by(q, k, v, weigh):
+    scores, mask, values = parts(q, k, v)
+    return (weigh(scores, mask) @ values).to(q.dtype)
+
+
+# ---------------------------------------------------------------- scale
+
+
+@misconception("no-scale", of="causal_attention", question="score-variance")
+def no_scale(q, k, v):
+    """Your scores aren't divided by sqrt(Dh).
+
+    Example: for standard normal q and k with Dh = 64 your scores scatter by 8 instead of 1, and the softmax is nearly one-hot.
+    Why: q.k sums Dh terms, so its standard deviation grows like sqrt(Dh); the scale takes that out.
+    Look at: the line with q @ k^T.
+    """
+    return scaled_by(q, k, v, 1.0)
+
+
+@misconception("scale-without-the-root", of="causal_attention", question="score-variance")
+def without_root(q, k, v):
+    """Your scores are divided by Dh instead of sqrt(Dh), or by sqrt(Dh) twice.
+
+    Example: with Dh = 64 your scores scatter by 1/8 instead of 1, and the weights are nearly even.
+    Why: 1/Dh normalises the variance of a mean; the standard deviation of a sum of Dh terms is sqrt(Dh).
+    Look at: the exponent of the scale, and whether q was scaled already.
+    """
+    return scaled_by(q, k, v, 1 / q.shape[-1])
+
+
+@misconception("multiplied-by-the-root", of="causal_attention", question="score-variance")
+def multiplied(q, k, v):
+    """Your scores are multiplied by sqrt(Dh) instead of divided by it.
+
+    Example: with Dh = 64 your scores scatter by 64 instead of 1.
+    Why: the scale takes the growth of the sum out; multiplying doubles it.
+    Look at: `* sqrt(Dh)`: the scale is Dh ** -0.5.
+    """
+    return scaled_by(q, k, v, q.shape[-1] ** 0.5)
+
+
+@misconception("scale-of-all-heads", of="causal_attention", question="score-variance")
+def all_heads(q, k, v):
+    """Your scale is that of the whole model, H * Dh, instead of one head, Dh.
+
+    Example: with H = 8 and Dh = 64 your scores scatter by 0.35 instead of 1.
+    Why: each score sums over the Dh components of one head.
+    Look at: the width under the root: q.shape[-1].
+    """
+    return scaled_by(q, k, v, (q.shape[1] * q.shape[-1]) ** -0.5)
+
+
+@misconception("scale-of-the-keys-count", of="causal_attention", question="score-variance")
+def of_keys(q, k, v):
+    """Your scale is taken from the number of keys, T_k, instead of the width Dh.
+
+    Example: the same query and keys get other weights once more keys are in the cache.
+    Why: a score sums over components, not over tokens.
+    Look at: the axis whose size is under the root: the last one of q.
+    """
+    return scaled_by(q, k, v, k.shape[-2] ** -0.5)
+
+
+@misconception("scale-of-the-queries-count", of="causal_attention", question="score-variance")
+def of_queries(q, k, v):
+    """Your scale is taken from the number of queries, T_q, instead of the width Dh.
+
+    Example: the same query gets other weights once it comes with more queries.
+    Why: a score sums over components, not over tokens.
+    Look at: the axis whose size is under the root: the last one of q.
+    """
+    return scaled_by(q, k, v, q.shape[-2] ** -0.5)
+
+
+@misconception("scale-after-the-softmax", of="causal_attention", question="score-variance")
+def attention_after_softmax(q, k, v):
+    """You scale the weights after the softmax instead of the scores before it: rows of weights no longer sum to 1.
+
+    Example: a single token has to come out as its own value; yours comes out divided by sqrt(Dh).
+    Why: the scale is there to keep the softmax soft, so it has to act on what goes in.
+    Look at: the order of scale and softmax.
+    """
+    scores, mask, values = parts(q, k, v, 1.0)
+    return (right.masked_softmax(scores, mask) * q.shape[-1] ** -0.5 @ values).to(q.dtype)
+
+
+# ---------------------------------------------------------------- mask
+
+
+@misconception("no-mask", of="causal_attention", question="causal-mask-place")
+def no_mask(q, k, v):
+    """Nothing is hidden: every query attends to the future.
+
+    Example: the first of two tokens has to come out as its own value; yours is a mixture of both.
+    Why: a model that sees the token it is asked to predict learns to copy it.
+    Look at: whether the masked scores are the ones that go into the softmax.
+    """
+    return masked_by(q, k, v, torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device))
+
+
+@misconception("attention-aligned-top-left", of="causal_attention")
+def attention_top_left(q, k, v):
+    """Your attention lines the first query up with the first key; with a cache the last query sits on the last key.
+
+    Example: T_q=1, T_k=4: your query attends to key 0 alone, and it may attend to all four.
+    Why: the extra keys are the past, so query i may see key j iff j <= i + (T_k - T_q).
+    Look at: the mask inside causal_attention: it needs T_k - T_q.
+    """
+    return masked_by(q, k, v, torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril())
+
+
+@misconception("attention-masked-only-when-square", of="causal_attention")
+def attention_only_square(q, k, v):
+    """Your attention hides nothing when T_q and T_k differ.
+
+    Example: T_q=2, T_k=3: query 0 attends to key 2, which belongs to query 1.
+    Why: one query over a cache sees everything, but a chunk of several queries has a future inside the chunk.
+    Look at: the case that you made for T_q != T_k.
+    """
+    mask = right.causal_mask(q.shape[-2], k.shape[-2], q.device)
+    return masked_by(q, k, v, mask if q.shape[-2] == k.shape[-2] else torch.ones_like(mask))
+
+
+@misconception("attention-hides-the-present", of="causal_attention")
+def hides_present(q, k, v):
+    """Your attention hides the query's own place: a token has to see itself too.
+
+    Example: a single token has to come out as its own value; yours sees nothing.
+    Why: j <= i + (T_k - T_q) holds with equality for the key that the query sits on.
+    Look at: `<` where `<=` is meant, or a diagonal that is one too small.
+    """
+    return masked_by(q, k, v, torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril(k.shape[-2] - q.shape[-2] - 1))
+
+
+@misconception("attention-sees-one-ahead", of="causal_attention", question="causal-mask-place")
+def one_ahead(q, k, v):
+    """Your attention lets every query see one key of its future.
+
+    Example: the first of two tokens has to come out as its own value; yours is a mixture of both.
+    Why: one place too far is enough to give the answer away.
+    Look at: a diagonal that is one too large.
+    """
+    return masked_by(q, k, v, torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril(k.shape[-2] - q.shape[-2] + 1))
+
+
+@misconception("attention-to-the-future", of="causal_attention", question="causal-mask-place")
+def to_future(q, k, v):
+    """Your attention looks at the future only and hides present and past: the mask is read upside down.
+
+    Example: a single token has to come out as its own value; yours sees nothing.
+    Why: True means may attend in the masks of this exercise.
+    Look at: a missing or extra `~`.
+    """
+    return masked_by(q, k, v, ~right.causal_mask(q.shape[-2], k.shape[-2], q.device))
+
+
+@misconception("attention-offset-clamped", of="causal_attention")
+def offset_clamped(q, k, v):
+    """With more queries than keys your attention falls back to lining up the first query with the first key.
+
+    Example: T_q=2, T_k=1: query 0 sees nothing, so its output is 0; yours is the value of the key.
+    Why: the last query sits on the last key in this case too.
+    Look at: a `max(0, ...)` or a `clamp` around the offset.
+    """
+    t_q, t_k = q.shape[-2], k.shape[-2]
+    return masked_by(q, k, v, torch.ones(t_q, t_k, dtype=torch.bool, device=q.device).tril(max(0, t_k - t_q)))
+
+
+@misconception("attention-masked-after-the-softmax", of="causal_attention", question="causal-mask-place")
+def masked_after(q, k, v):
+    """You set the weights of the future to 0 after the softmax: rows of weights no longer sum to 1.
+
+    Example: the first of two tokens has to come out as its own value; yours is a fraction of it, which depends on the second token.
+    Why: the future is still in the denominator. Hide the scores before the softmax, and it never was there.
+    Look at: the order of masking and softmax.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: scores.softmax(-1) * mask)
+
+
+@misconception("attention-renormalised", of="causal_attention", question="causal-mask-place")
+def attention_renormalised(q, k, v):
+    """You take the softmax of all the scores, drop the future and divide by what is left: the future still decides how much that is.
+
+    Example: move the last key by 1e4, and the earlier weights underflow to 0; they have to stay bit for bit.
+    Why: on paper it is the same number, but the softmax subtracts the largest score, and that may lie in the future.
+    Look at: hide the scores before the softmax.
+    """
+
+    def weigh(scores, mask):
+        weights = scores.softmax(-1) * mask
+        total = weights.sum(-1, keepdim=True)
+        return weights / torch.where(total > 0, total, 1.0)
+
+    return weighed_by(q, k, v, weigh)
+
+
+@misconception("future-scores-set-to-zero", of="causal_attention", question="causal-mask-place")
+def future_zero(q, k, v):
+    """You multiply the scores by the mask: keys of the future keep the weight of a score of 0.
+
+    Example: the first of two tokens has to come out as its own value; yours is a mixture of both.
+    Why: exp(0) is 1, not 0. A hidden key needs the score -inf.
+    Look at: `scores * mask`.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, 0.0).softmax(-1))
+
+
+@misconception("large-scores-leak", of="causal_attention", question="causal-mask-place")
+def large_leak(q, k, v):
+    """You add -1e9 to the scores of the future: a score larger than that still wins, and rows that see nothing share evenly.
+
+    Example: move the last key by 1e30, and earlier outputs change; they have to stay bit for bit.
+    Why: a large number is only large beside others; -inf is below everything.
+    Look at: replace the scores instead of adding to them, and look after rows without a visible key.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: (scores + (~mask).to(scores.dtype) * -1e9).softmax(-1))
+
+
+# ---------------------------------------------------------------- queries that see nothing
+
+
+@misconception("outputs-of-empty-rows-are-nan", of="causal_attention")
+def nan_outputs(q, k, v):
+    """A query that sees no key comes out as NaN; it has to come out as zeros.
+
+    Example: T_q=2, T_k=1: query 0 sees nothing, and its output is 0.
+    Why: the softmax of a row of -inf subtracts -inf from -inf, and one NaN spoils every gradient.
+    Look at: let masked_softmax make the weights: it knows such rows.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, float("-inf")).softmax(-1))
+
+
+@misconception("outputs-repaired-too-late", of="causal_attention")
+def attention_repaired_late(q, k, v):
+    """You replace the NaN of a query that sees nothing after the softmax: the outputs are right, and the gradients are NaN.
+
+    Example: T_q=2, T_k=1: the gradient of query 0 has to be 0, and NaN arrives.
+    Why: backward still runs through the softmax of -inf, and 0 * NaN is NaN. Prevent the NaN instead of repairing it.
+    Look at: `nan_to_num` after the softmax or at the very end.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, float("-inf")).softmax(-1).nan_to_num(0.0))
+
+
+@misconception("outputs-of-empty-rows-are-averages", of="causal_attention")
+def averaged(q, k, v):
+    """A query that sees no key comes out as the plain average of all the values; it has to come out as zeros.
+
+    Example: T_q=2, T_k=1: query 0 sees nothing, its output is 0, and yours is the value of the only key.
+    Why: with a finite number in place of -inf all scores of such a row are equal, and a softmax of equal scores is even.
+    Look at: `-1e9` or `torch.finfo(...).min`: set the hidden weights to 0 after the softmax.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1))
+
+
+# ---------------------------------------------------------------- axes and roles
+
+
+@misconception("attention-over-queries", of="causal_attention")
+def attention_over_queries(q, k, v):
+    """Your softmax runs over the queries, not over the keys: the weights of one key sum to 1.
+
+    Example: the first of two tokens has to come out as its own value; yours comes out shrunk.
+    Why: each query shares its weight among the keys, which are the last axis of the scores.
+    Look at: the `dim` of the softmax: -1.
+    """
+
+    def weigh(scores, mask):
+        logits = scores.masked_fill(~mask, float("-inf")).masked_fill(~mask.any(-2, keepdim=True), 0.0)
+        return logits.softmax(-2).masked_fill(~mask, 0.0)
+
+    return weighed_by(q, k, v, weigh)
+
+
+@misconception("attention-over-heads", of="causal_attention")
+def over_heads(q, k, v):
+    """Your softmax runs over the heads: the weights of one query and key sum to 1 over the heads.
+
+    Example: with one head every visible weight is 1, whatever the scores are.
+    Why: heads are independent; each query shares its weight among the keys, the last axis of the scores.
+    Look at: `dim=1` where `dim=-1` is meant.
+    """
+
+    def weigh(scores, mask):
+        return torch.where(mask, scores.masked_fill(~mask, 0.0).softmax(1), 0.0)
+
+    return weighed_by(q, k, v, weigh)
+
+
+@misconception("keys-averaged-instead-of-values", of="causal_attention")
+def keys_averaged(q, k, v):
+    """You average the keys; the values are what is averaged.
+
+    Example: a single token has to come out as its value; yours comes out as its key.
+    Why: keys say where to look, values say what is found there.
+    Look at: the last matrix product.
+    """
+    return right.causal_attention(q, k, k)
+
+
+@misconception("keys-and-values-swapped", of="causal_attention")
+def swapped(q, k, v):
+    """Keys and values have changed places: you compare queries with values and average the keys.
+
+    Example: a single token has to come out as its value; yours comes out as its key.
+    Why: keys say where to look, values say what is found there. The order of the arguments is q, k, v.
+    Look at: the names in the signature and in the two matrix products.
+    """
+    return right.causal_attention(q, v, k)
+
+
+@misconception("heads-moved-behind-tokens", of="causal_attention")
+def heads_behind(q, k, v):
+    """Your result is (B, T_q, H, Dh); (B, H, T_q, Dh) was asked.
+
+    Example: B=2, H=3, T_q=1, Dh=3: you return (2, 1, 3, 3), and (2, 3, 1, 3) was asked.
+    Why: merging the heads is another exercise; here the axes stay in the order in which they came.
+    Look at: the `transpose(1, 2)` at the end.
+    """
+    return right.causal_attention(q, k, v).transpose(1, 2)
+
+
+@misconception("heads-merged", of="causal_attention")
+def heads_merged(q, k, v):
+    """Your result is (B, T_q, H * Dh): the heads are merged already; (B, H, T_q, Dh) was asked.
+
+    Example: B=2, H=3, T_q=1, Dh=3: you return (2, 1, 9), and (2, 3, 1, 3) was asked.
+    Why: merging the heads is another exercise.
+    Look at: the reshape at the end.
+    """
+    return right.causal_attention(q, k, v).transpose(1, 2).flatten(2)
+
+
+# ---------------------------------------------------------------- precision, gradients, memory
+
+
+@misconception("output-not-cast-back", of="causal_attention")
+def not_cast_back(q, k, v):
+    """Your output is float32 for float16 and bfloat16 input; the input's dtype was asked.
+
+    Example: float16 q, k and v have to give a float16 output.
+    Why: the sums run in float32, and the result is cast back once, at the end.
+    Look at: the last line.
+    """
+    wide = torch.promote_types(q.dtype, torch.float32)
+    return right.causal_attention(q.to(wide), k.to(wide), v.to(wide))
+
+
+@misconception("output-always-float32", of="causal_attention")
+def attention_always_single(q, k, v):
+    """Your output is float32 whatever came in; the input's dtype was asked.
+
+    Example: float64 q, k and v have to give a float64 output.
+    Why: a result has the dtype of its input.
+    Look at: `.float()` without a cast back.
+    """
+    return right.causal_attention(q.float(), k.float(), v.float())
+
+
+@misconception("float64-computed-in-float32", of="causal_attention")
+def in_single(q, k, v):
+    """You compute in float32 whatever came in: float64 input loses half its digits.
+
+    Example: float64 outputs have to be right to 1e-9; float32 has 7 digits.
+    Why: float32 is the working precision for half precision only; float64 stays float64.
+    Look at: `.float()` or `dtype=torch.float32`.
+    """
+    return attention_always_single(q, k, v).to(q.dtype)
+
+
+@misconception("scores-in-half-precision", of="causal_attention")
+def half_scores(q, k, v):
+    """With half precision your scores are rounded to float16 or bfloat16 before the softmax; they have to be float32.
+
+    Example: a float16 score near 1470 is a whole number: differences below 1, which decide the weights, are gone. Past 65504 it is infinite.
+    Why: sums run in float32; only the result is cast back.
+    Look at: q @ k^T: bring q and k to float32 first.
+    """
+    right.causal_attention(q, k, v)
+    weights = right.masked_softmax(q @ k.mT * q.shape[-1] ** -0.5, right.causal_mask(q.shape[-2], k.shape[-2], q.device))
+    return weights @ v
+
+
+@misconception("scores-in-half-precision-only", of="causal_attention", extends="scores-in-half-precision")
+def half_scores_only(q, k, v):
+    """With half precision you multiply q and k in float16 or bfloat16 and widen afterwards: the scores are rounded or infinite already.
+
+    Example: a float16 score near 1470 is a whole number: differences below 1, which decide the weights, are gone. Past 65504 it is infinite.
+    Why: sums run in float32; widening a rounded number doesn't bring its digits back.
+    Look at: the `.float()` belongs to q and k, before the product.
+    """
+    scores, mask, values = parts(q, k, v)
+    scores = (q @ k.mT).to(scores.dtype) * q.shape[-1] ** -0.5
+    return (right.masked_softmax(scores, mask) @ values).to(q.dtype)
+
+
+@misconception("weights-rounded-before-the-values", of="causal_attention")
+def weights_rounded(q, k, v):
+    """With half precision you round the weights to float16 or bfloat16 before they meet the values; the result is cast back once, at the end.
+
+    Example: values of 60 that nearly cancel: a weight that is off by one part in 2000 moves the average more than the average is large.
+    Why: the sum over the values is a sum too, and sums run in float32.
+    Look at: the cast between softmax and the last matrix product.
+    """
+    scores, mask, _ = parts(q, k, v)
+    return right.masked_softmax(scores, mask).to(q.dtype) @ v
+
+
+@misconception("attention-detached", of="causal_attention")
+def detached(q, k, v):
+    """Your output is cut off from q, k and v: no gradient flows back.
+
+    Example: a loss on the output has to reach the values; yours stops at the output.
+    Why: results are differentiable here, or nothing upstream can learn.
+    Look at: `.detach()`, `.data`, `.numpy()`, `torch.no_grad()`, or `torch.tensor(...)` around a tensor.
+    """
+    return right.causal_attention(q, k, v).detach()
+
+
+@misconception("attention-weights-detached", of="causal_attention")
+def weights_detached(q, k, v):
+    """Your weights are cut off from q and k: gradients reach the values alone.
+
+    Example: the gradient of q has to say where looking elsewhere would help; yours doesn't arrive.
+    Why: the gradient through the weights is how attention learns where to look.
+    Look at: `.detach()` or `torch.no_grad()` around scores or softmax.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: right.masked_softmax(scores, mask).detach())
+
+
+@misconception("queries-scaled-in-place", of="causal_attention")
+def scaled_in_place(q, k, v):
+    """You scale the caller's queries in place.
+
+    Example: after causal_attention(q, k, v) the caller's q is smaller; a second call gives another result.
+    Why: no function here changes an argument.
+    Look at: `q *= ...`, `q /= ...`, `q.mul_(...)`: an operator with `=` writes into the tensor that came in.
+    """
+    q *= q.shape[-1] ** -0.5
+    return scaled_by(q, k, v, 1.0)
+
+
+@misconception("future-in-a-mean", of="causal_attention", question="causal-mask-place")
+def keys_centred(q, k, v):
+    """You subtract the mean of all the keys: the weights are the same on paper, but the future is in that mean.
+
+    Example: move the last key by 1e4, and earlier outputs change in their last digits; they have to stay bit for bit.
+    Why: whatever is computed over all the tokens carries the future with it.
+    Look at: means, maxima and norms over the axis of tokens.
+    """
+    return right.causal_attention(q, k - k.mean(-2, keepdim=True), v)
+
+
+@misconception("views-of-strided-memory", of="causal_attention")
+def views(q, k, v):
+    """You call `view` on tensors that don't lie contiguously in memory, which fails.
+
+    Example: q that lies in memory as (B, T, H, Dh), as after a split into heads, has to work like its copy.
+    Why: results depend on values, not on how they lie in memory.
+    Look at: `reshape` (or `flatten`) copies where it has to; `view` never does.
+    """
+    flat = [x.view(-1, *x.shape[2:]) for x in (q, k, v)]
+    return right.causal_attention(*(x[:, None] for x in flat)).view(q.shape)
+
+
+@misconception("misfits-left-to-torch", of="causal_attention")
+def misfits(q, k, v):
+    """You leave q, k and v whose shapes don't fit to PyTorch, which fails far from the cause or broadcasts to something nobody meant.
+
+    Example: three axes instead of four, or other heads in k than in q, have to raise a ValueError that names one of them.
+    Why: the caller learns which argument was wrong.
+    Look at: the first lines: nothing looks at the shapes.
+    """
+    wide = torch.promote_types(q.dtype, torch.float32)
+    scores = q.to(wide) @ k.to(wide).mT * q.shape[-1] ** -0.5
+    weights = right.masked_softmax(scores, right.causal_mask(q.shape[-2], k.shape[-2], q.device))
+    return (weights @ v.to(wide)).to(q.dtype)
