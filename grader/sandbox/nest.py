@@ -46,7 +46,7 @@ def separate() -> None:
 
 
 def furnish(tmp_bytes: int) -> None:
-    """Private mounts: an empty /tmp and /dev/shm, and a /proc with nothing in it but the caller's own folder.
+    """Private mounts: an empty /tmp and /dev/shm, and a /proc with the caller's own folder in it and what libraries ask of the machine.
 
     (A fresh procfs is refused in here, because bwrap covers parts of the one that is mounted.)
     """
@@ -54,11 +54,18 @@ def furnish(tmp_bytes: int) -> None:
     for folder in (b"/tmp", b"/dev/shm"):
         must(LIBC.mount(b"tmpfs", folder, b"tmpfs", NOSUID_NODEV, TMP % tmp_bytes), f"mount {folder.decode()}")
     os.mkdir("/dev/shm/self")
-    must(LIBC.mount(os.path.realpath("/proc/self").encode(), b"/dev/shm/self", None, BIND, None), "bind /proc/self")
-    must(LIBC.mount(b"tmpfs", b"/proc", b"tmpfs", NOSUID_NODEV, TMP % 4096), "mount /proc")
+    shown = {"self": os.path.realpath("/proc/self"), "cpuinfo": "/proc/cpuinfo", "meminfo": "/proc/meminfo"}
+    for name, source in shown.items():
+        if name != "self":
+            open(f"/dev/shm/{name}", "x", encoding="ascii").close()
+        must(LIBC.mount(source.encode(), f"/dev/shm/{name}".encode(), None, BIND, None), f"bind {source}")
+    must(LIBC.mount(b"tmpfs", b"/proc", b"tmpfs", NOSUID_NODEV, TMP % 16384), "mount /proc")
     os.mkdir("/proc/self")
-    must(LIBC.mount(b"/dev/shm/self", b"/proc/self", None, MOVE, None), "move /proc/self")
-    os.rmdir("/dev/shm/self")
+    for name in shown:
+        if name != "self":
+            open(f"/proc/{name}", "x", encoding="ascii").close()
+        must(LIBC.mount(f"/dev/shm/{name}".encode(), f"/proc/{name}".encode(), None, MOVE, None), f"move /proc/{name}")
+        (os.rmdir if name == "self" else os.unlink)(f"/dev/shm/{name}")
 
 
 def drop_powers() -> None:

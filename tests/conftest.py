@@ -1,0 +1,41 @@
+"""What every test may lean on: one warm crew of jailed workers per test process, and a way to grade a source with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from attngrade.catalog import Exercise, builtin
+from attngrade.diagnosis import diagnosed, wants_diagnosis
+from attngrade.grading import Limits, grade, plan_for
+from attngrade.sandbox.nursery import Crew
+from attngrade.verdict import Verdict
+
+ROOT = Path(__file__).resolve().parent.parent
+Grade = Callable[..., Verdict]
+
+
+@pytest.fixture(scope="session")
+def crew() -> Iterator[Crew]:
+    """Warm workers for the whole test process."""
+    with Crew() as crew:
+        yield crew
+
+
+@pytest.fixture
+def graded(crew: Crew) -> Grade:
+    """``graded("exercise03", source)``: the verdict, with its mistakes named."""
+
+    def run(name: str, source: str | bytes, *, seed: int = 1, name_mistakes: bool = True, limits: Limits | None = None) -> Verdict:
+        exercise: Exercise = builtin().find(name)
+        limits = limits or Limits()
+        data = source.encode() if isinstance(source, str) else source
+        plan = plan_for(exercise, limits, "cpu")
+        verdict = grade(exercise, data, seed=seed, limits=limits, warm=lambda: crew.worker(plan))
+        if name_mistakes and wants_diagnosis(verdict):
+            verdict = diagnosed(exercise, verdict, crew.troupe(plan_for(exercise, Limits(), "cpu")))
+        return verdict
+
+    return run

@@ -1,0 +1,40 @@
+"""Everything right passes, everything wrong fails, and what a file says of its mistake is what its author is told."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from attngrade.catalog import builtin
+from attngrade.verdict import Word
+
+CORPUS = Path(__file__).resolve().parent.parent / "corpus"
+RIGHT = [(e.id, path) for e in builtin().exercises for path in (e.solution, *sorted(e.alternatives.glob("*.py")))]
+WRONG = [(e.id, path) for e in builtin().exercises for path in sorted((CORPUS / e.slug / "wrong").glob("*.py"))]
+
+
+@pytest.mark.parametrize(("exercise", "path"), RIGHT, ids=[f"{e}-{p.stem}" for e, p in RIGHT])
+def test_right_versions_pass(graded, exercise, path):
+    verdict = graded(exercise, path.read_bytes(), seed=len(path.stem))
+
+    assert verdict.word is (Word.PROVISIONAL if builtin().find(exercise).gpu else Word.PASSED), [(c.id, c.message) for c in verdict.failed]
+
+
+@pytest.mark.parametrize(("exercise", "path"), WRONG, ids=[f"{e}-{p.stem}" for e, p in WRONG])
+def test_wrong_versions_fail_and_are_told_why(graded, exercise, path):
+    text = path.read_text(encoding="utf-8")
+    told = re.search(r"^# (names|says): (.+)$", text, re.M)
+
+    verdict = graded(exercise, text, seed=len(path.stem))
+
+    assert verdict.word is Word.FAILED
+    assert told is not None, "the second line says what is named: `# names: ID` or `# says: REGEX`"
+    kind, wanted = told.groups()
+    named = {name for item in verdict.misconceptions for name in (item.id, *item.one_of)}
+    if kind == "names" and wanted.strip() != "-":
+        assert set(re.split(r"[,\s]+", wanted.strip())) <= named, f"named {sorted(named)}; {[c.message for c in verdict.failed][:3]}"
+    elif kind == "says":
+        said = "\n".join([verdict.message, *(c.message for c in verdict.checks), *(n.message for n in verdict.misconceptions)])
+        assert re.search(wanted.strip(), said), said
