@@ -20,6 +20,9 @@ COMMANDS = {  # command -> (module of this package, one line for the list of com
     "pack": ("pack", "verify an exercise set, or start one of your own"),
     "mark": ("mark", "mark typed answers without asking anything"),
     "questions": ("questions", "the question bank: prompts, model answers, points"),
+    "quiz": ("quiz", "rapid-fire questions, timed, marked, scheduled"),
+    "progress": ("progress", "points, attempts, what is due; --export and --import"),
+    "export": ("export", "questions and exercises for Anki, Moodle, a printer, ..."),
 }
 
 
