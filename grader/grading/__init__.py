@@ -35,7 +35,8 @@ class Grader(AttngradeError):
 
 def plan_for(exercise: Exercise, limits: Limits, device: str) -> jail.Plan:
     """What a worker of this exercise needs."""
-    return jail.Plan(exercise.imports, exercise.framework, device, limits.memory_mib)
+    hidden = tuple(rule.name for rule in exercise.off_limits if rule.kind == "module" and "." not in rule.name and not rule.functions)
+    return jail.Plan(exercise.imports, exercise.framework, device, limits.memory_mib, hidden)
 
 
 def grade(

@@ -194,11 +194,10 @@ class Worker:
             self._tree.kill()
             self._start.process.wait()
             self._drain()
-        for fd in (*self._open, self._start.send, *([self._start.info] if self._start.info is not None else [])):
+        for fd in (*self._open, self._start.send):
             with contextlib.suppress(OSError):
                 os.close(fd)
         self._open = set()
-        self._start.info = None
         self._start.send = -1
         if self._start.scratch:
             shutil.rmtree(self._start.scratch, ignore_errors=True)

@@ -1,14 +1,16 @@
-"""How a worker is started: in a bubblewrap jail, or as a plain process; the record says which.
+"""How a worker is started: in a bubblewrap jail, or as a process that confines itself (``confine.py``); the record says which.
 
 The jail has every namespace of its own, a read-only view of the interpreter and its packages, no sight of the project, the home folder or
-the store, a private ``/tmp`` with a size, and a clean environment. What is secret reaches neither the command line nor the environment of
-any process that the jail can see: bwrap itself starts with an empty environment and reads its arguments from a file descriptor.
+the store, a private ``/tmp`` with a size, a system-call filter, and a clean environment. What is secret reaches neither the command line nor the
+environment of any process that the jail can see: bwrap itself starts with an empty environment and reads its arguments from a file descriptor.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -19,11 +21,16 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import AttngradeError
+from . import filters
 
 HERE = Path(__file__).resolve().parent
-WORKER_FILES = ("worker.py", "wire.py", "kernels.py")
+WORKER_FILES = ("worker.py", "wire.py", "kernels.py", "confine.py", "filters.py")
 PASSWD = b"candidate:x:65534:65534::/tmp:/usr/sbin/nologin\n"
 TMP_BYTES = 256 << 20
+PROCESSES = 512  # processes and threads in a jail, where the kernel counts them per user namespace
+SMALL_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
+KERNEL_FACTS = ("/dev/zero", "/dev/random", "/dev/urandom", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")
+SCRATCH = "attngrade-worker-"
 PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVPL_BLAS_DEBUG_CPU_TYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 
 
@@ -33,12 +40,13 @@ class JailError(AttngradeError):
 
 @dataclass(frozen=True)
 class Plan:
-    """What a worker needs to start: modules to import ahead, the framework of its arrays, the device, limits."""
+    """What a worker needs to start: modules to import ahead, the framework of its arrays, the device, limits, packages that it must not find."""
 
     imports: tuple[str, ...] = ("numpy",)
     framework: str = "numpy"
     device: str = "cpu"
     memory_mib: int = 4096
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass
@@ -51,7 +59,6 @@ class Start:
     printed: int
     isolation: str
     scratch: str | None = None
-    info: int | None = None
 
 
 def bubblewrap() -> str | None:
@@ -86,7 +93,7 @@ def start(plan: Plan, isolation: str) -> Start:
         elif isolation == "trusted":
             started = _plain(plan, inherited, printed[1], ["-m", "attngrade.sandbox.rehearse"], isolation)
         else:
-            started = _plain(plan, inherited, printed[1], ["-I", "-S", "-B", str(HERE / "worker.py")], isolation)
+            started = _plain(plan, inherited, printed[1], ["-I", "-S", "-B", "-u", str(HERE / "worker.py")], isolation)
     finally:
         for fd in (*inherited, printed[1]):
             os.close(fd)
@@ -96,10 +103,11 @@ def start(plan: Plan, isolation: str) -> Start:
     return started
 
 
-def _settings(plan: Plan, wire: tuple[int, int], home: str) -> str:
+def _settings(plan: Plan, wire: tuple[int, int], home: str, landlock: dict[str, list[str]] | None = None) -> str:
     return json.dumps({
         "wire": list(wire), "path": package_folders(), "imports": list(plan.imports), "framework": plan.framework, "device": plan.device,
-        "home": home, "data_bytes": plan.memory_mib << 20 if plan.device == "cpu" else None,
+        "home": home, "data_bytes": plan.memory_mib << 20 if plan.device == "cpu" else None, "landlock": landlock, "filter": plan.device == "cpu",
+        "processes": None if landlock else PROCESSES,
     })
 
 
@@ -111,8 +119,11 @@ def _environment(plan: Plan, home: str) -> dict[str, str]:
 
 
 def _plain(plan: Plan, wire: tuple[int, int], printed: int, program: list[str], isolation: str) -> Start:
-    home = tempfile.mkdtemp(prefix="attngrade-worker-")
-    Path(home, "settings.json").write_text(_settings(plan, wire, home), encoding="utf-8")
+    _sweep()
+    home = tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
+    shown, hidden = visible_folders(), hidden_folders(plan)
+    reach = {"read": [*shown, *SMALL_FILES, *KERNEL_FACTS, str(HERE)], "write": [home, "/dev/null"], "hidden": [path for path in hidden if path != str(HERE)]}
+    Path(home, "settings.json").write_text(_settings(plan, wire, home, reach), encoding="utf-8")
     command = [sys.executable, *program, f"{home}/settings.json"]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, env=_environment(plan, home), cwd=home,
@@ -121,28 +132,41 @@ def _plain(plan: Plan, wire: tuple[int, int], printed: int, program: list[str], 
     return Start(process, -1, -1, -1, isolation, scratch=home)
 
 
+def _sweep() -> None:
+    """Remove what a grader that was killed left behind."""
+    for left in Path(tempfile.gettempdir()).glob(f"{SCRATCH}[0-9]*-*"):
+        with contextlib.suppress(OSError, ValueError):
+            owner = int(left.name.removeprefix(SCRATCH).partition("-")[0])
+            if left.stat().st_uid == os.getuid() and not os.path.exists(f"/proc/{owner}"):
+                shutil.rmtree(left, ignore_errors=True)
+
+
 def _jailed(plan: Plan, wire: tuple[int, int], printed: int) -> Start:
     data = {**{f"/attngrade/{name}": (HERE / name).read_bytes() for name in WORKER_FILES},
             "/attngrade/settings.json": _settings(plan, wire, "/tmp").encode(), "/etc/passwd": PASSWD}
     held = {target: _held(content) for target, content in data.items()}
-    info_read, info_write = os.pipe()
-    arguments = [*_mounts(plan), "--info-fd", str(info_write)]
+    arguments = _mounts(plan)
     for target, fd in held.items():
         arguments += ["--ro-bind-data", str(fd), target]
+    arguments += ["--remount-ro", "/"]
+    program = filters.loose(platform.machine())
+    if program is not None:
+        held["filter"] = _held(program)
+        arguments += ["--seccomp", str(held["filter"])]
     for name, value in _environment(plan, "/tmp").items():
         arguments += ["--setenv", name, value]
     arguments += ["--chdir", "/tmp"]
-    command = [sys.executable, "-I", "-S", "-B", "/attngrade/worker.py", "/attngrade/settings.json"]
+    command = [sys.executable, "-I", "-S", "-B", "-u", "/attngrade/worker.py", "/attngrade/settings.json"]
     listed = _held(b"".join(argument.encode() + b"\0" for argument in arguments))
     try:
         process = subprocess.Popen(
             [str(bubblewrap()), "--args", str(listed), *command], stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, env={}, cwd="/",
-            pass_fds=(*wire, *held.values(), info_write, listed), start_new_session=True,
+            pass_fds=(*wire, *held.values(), listed), start_new_session=True,
         )
     finally:
-        for fd in (*held.values(), listed, info_write):
+        for fd in (*held.values(), listed):
             os.close(fd)
-    return Start(process, -1, -1, -1, "bubblewrap", info=info_read)
+    return Start(process, -1, -1, -1, "bubblewrap")
 
 
 def _held(content: bytes) -> int:
@@ -156,17 +180,35 @@ def _mounts(plan: Plan, nest: bool = False) -> list[str]:
     """bwrap's arguments for namespaces and mounts; a ``nest`` keeps what it needs to make namespaces for each of its children."""
     arguments = ["--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--hostname", "jail", "--cap-drop", "ALL",
                  "--die-with-parent", "--new-session", "--clearenv"]
-    for folder in visible_folders():
-        arguments += ["--symlink", os.readlink(folder), folder] if os.path.islink(folder) else ["--ro-bind", folder, folder]
-    for file in ("/etc/ld.so.cache", "/etc/alternatives"):
+    closed: list[str] = []
+    for path, shown in layout(visible_folders(), hidden_folders(plan)):
+        if shown:
+            arguments += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+        elif os.path.isdir(path):
+            arguments += ["--tmpfs", path]
+            closed.append(path)
+        else:
+            arguments += ["--ro-bind", os.devnull, path]
+    for file in SMALL_FILES:
         arguments += ["--ro-bind-try", file, file]
-    for folder in own_folders():
-        arguments += ["--tmpfs", folder]
     arguments += ["--proc", "/proc", "--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(TMP_BYTES), "--tmpfs", "/dev/shm"]
     if plan.device == "cuda":
         for node in sorted(Path("/dev").glob("nvidia*")):
             arguments += ["--dev-bind-try", str(node), str(node)]
+    for path in (*closed, "/dev", *(() if nest else ("/proc",))):
+        arguments += ["--remount-ro", path]
     return arguments
+
+
+def layout(shown: list[str], hidden: list[str]) -> list[tuple[str, bool]]:
+    """What to mount in which order: folders to show (True), and within them folders to cover (False), within which others may be shown again."""
+    wanted = {**dict.fromkeys(hidden, False), **dict.fromkeys(shown, True)}
+    order: list[tuple[str, bool]] = []
+    for path in sorted(wanted):
+        around = [state for place, state in order if path.startswith(place + "/")]
+        if (around[-1] if around else False) != wanted[path]:
+            order.append((path, wanted[path]))
+    return order
 
 
 @cache
@@ -180,19 +222,27 @@ def visible_folders() -> list[str]:
     """What the jail shows, read-only: system libraries, the interpreter, its packages."""
     system = [folder for folder in ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/sbin") if os.path.lexists(folder)]
     own = {sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable)), sysconfig.get_path("stdlib"), *package_folders()}
-    extra: list[str] = []
-    for folder in sorted(own):
-        if not any(folder == seen or folder.startswith(seen + "/") for seen in (*system, *extra)):
-            extra.append(folder)
-    return system + extra
+    return system + sorted(folder for folder in own if folder not in system)
+
+
+def hidden_folders(plan: Plan) -> list[str]:
+    """What must not be seen though it may lie inside what is shown: the grader, its project, the home and working folders, packages off limits."""
+    homes = {*own_folders(), os.path.realpath(os.path.expanduser("~")), _working_folder()}
+    packages = [os.path.join(folder, name + suffix) for folder in package_folders() for name in plan.hidden for suffix in ("", ".py")]
+    return sorted({home for home in homes if home and home != "/"} | {path for path in packages if os.path.exists(path)})
+
+
+def _working_folder() -> str:
+    try:
+        here = os.path.realpath(os.getcwd())
+    except OSError:
+        return ""
+    inside = any(here == folder or here.startswith(folder + "/") for folder in (*package_folders(), sysconfig.get_path("stdlib")))
+    return "" if inside else here
 
 
 @cache
 def own_folders() -> list[str]:
-    """Folders of this package that lie inside what the jail shows, to be hidden under an empty one."""
-    import attngrade
-
-    root = Path(attngrade.__file__).resolve().parent
-    homes = {root, *(root.parent / name for name in ("exercises", "solutions", "questions") if root.name == "grader")}
-    shown = visible_folders()
-    return sorted(str(home) for home in homes if home.is_dir() and any(str(home).startswith(folder + "/") for folder in shown))
+    """This package's folder; in a checkout the whole project."""
+    root = HERE.parent
+    return [str(root.parent if root.name == "grader" else root)]

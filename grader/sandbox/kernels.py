@@ -1,7 +1,7 @@
-"""The worker's eye on Triton: which kernels a call launched, with what memory, and whether they stayed inside it. Runs beside ``worker.py``.
+"""The worker's eye on Triton: which kernels a call launched, with what memory, and whether they stayed inside it.
 
-A launch counts as the submission's own if the kernel's function stands in its file, however it is wrapped. ``Fence`` gives everything that a
-call allocates a margin of poison; ``at_page_end`` puts an argument against a page that may not be touched.
+Runs beside ``worker.py``. A launch counts as the submission's own if the kernel's function stands in its file, however it is wrapped.
+``fence`` gives all that a call allocates a margin of poison; ``at_page_end`` puts an argument against a page that may not be touched.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Kernels:
     """Counts the launches of the submission's kernels; as ``decoy`` each of them does nothing."""
 
     def __init__(self):
-        self.path, self.launches, self.decoy, self.given, self.watching = "", [], False, frozenset(), False
+        self.paths, self.launches, self.decoy, self.given, self.watching = (), [], False, frozenset(), False
 
-    def watch(self, path):
-        """From now on, note launches of kernels that are written in the file ``path``."""
-        self.path = path
+    def watch(self, *paths):
+        """From now on, note launches of kernels that are written in these files."""
+        self.paths = paths
         triton = sys.modules.get("triton")
         if triton is None or self.watching:
             return
@@ -38,7 +38,7 @@ class Kernels:
         run = kind.run
 
         def counted(kernel, *args, grid=None, warmup=False, **kwargs):
-            if warmup or kernel.fn.__code__.co_filename != self.path:
+            if warmup or kernel.fn.__code__.co_filename not in self.paths:
                 return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
             shape = self.note(kernel.fn.__name__, grid, [*args, *kwargs.values()])
             return None if self.decoy else run(kernel, *args, grid=shape, warmup=False, **kwargs)
@@ -47,9 +47,9 @@ class Kernels:
 
     @contextlib.contextmanager
     def call(self, decoy, arguments):
-        """One call of the submission, with the tensors it was given."""
+        """One call of the submission, with the arguments that it was given."""
         self.launches, self.decoy = [], decoy
-        self.given = frozenset(home(tensor) for tensor in arguments)
+        self.given = frozenset(home(argument.flat) for argument in arguments if hasattr(argument, "flat"))
         try:
             yield
         finally:
@@ -94,21 +94,21 @@ def home(tensor):
 
 def fence():
     """A context in which every allocation gets a margin of poison on both sides, and empty ones are filled with it."""
-    from torch.utils._python_dispatch import TorchDispatchMode
-    from torch.utils._pytree import tree_iter, tree_map
+    torch = sys.modules["torch"]
 
-    class Fence(TorchDispatchMode):
+    class Fence(torch.overrides.TorchFunctionMode):
         def __init__(self):
             super().__init__()
             self.fenced = []
 
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            result = func(*args, **(kwargs or {}))
-            known = {home(t) for t in tree_iter((args, kwargs)) if torch.is_tensor(t)}
-            raw = "empty" in func.__name__
-            return tree_map(lambda t: self.fence(t, raw) if torch.is_tensor(t) and t.numel() and home(t) not in known else t, result)
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            result = func(*args, **kwargs)
+            if not torch.is_tensor(result) or not result.numel() or home(result) in map(home, tensors((*args, *kwargs.values()))):
+                return result
+            return self.put_up(result, raw="empty" in getattr(func, "__name__", ""))
 
-        def fence(self, tensor, raw):
+        def put_up(self, tensor, raw):
             size = tensor.untyped_storage().nbytes() // tensor.element_size()
             value = float("nan") if tensor.is_floating_point() else 77
             flat = torch.full((size + 2 * MARGIN,), value, dtype=tensor.dtype, device=tensor.device)
@@ -120,12 +120,11 @@ def fence():
 
         def spilled(self):
             """Shapes of the allocations whose margin was written to."""
-            return [shape for flat, clean, shape in self.fenced if any(not same(edge, clean) for edge in (flat[:MARGIN], flat[-MARGIN:]))]
+            return [shape for flat, clean, shape in self.fenced if not (intact(flat[:MARGIN], clean) and intact(flat[-MARGIN:], clean))]
 
-    def same(edge, clean):
+    def intact(edge, clean):
         return bool((edge.view(torch.uint8).reshape(-1, clean.element_size()) == clean.view(torch.uint8)).all())
 
-    torch = sys.modules["torch"]
     return Fence()
 
 

@@ -25,6 +25,7 @@ if __name__ == "__main__":
 LIBC = ctypes.CDLL(None, use_errno=True)
 NEW_NAMESPACES = 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000  # mount, uts, ipc, user, pid, net
 PRIVATE, NOSUID_NODEV, BIND, MOVE = 0x40000 | 0x4000, 2 | 4, 0x1000, 0x2000
+FROZEN = 0x20 | 1 | 2 | 4 | 8  # remount, read-only, no suid, no devices, no programs
 REQUEST_CAP = 1 << 16
 TMP = b"mode=0700,size=%d"
 
@@ -66,6 +67,7 @@ def furnish(tmp_bytes: int) -> None:
             open(f"/proc/{name}", "x", encoding="ascii").close()
         must(LIBC.mount(f"/dev/shm/{name}".encode(), f"/proc/{name}".encode(), None, MOVE, None), f"move /proc/{name}")
         (os.rmdir if name == "self" else os.unlink)(f"/dev/shm/{name}")
+    must(LIBC.mount(None, b"/proc/self", None, BIND | FROZEN, None), "remount /proc/self")  # nobody sets his high-water mark back
 
 
 def drop_powers() -> None:

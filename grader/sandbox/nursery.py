@@ -138,6 +138,7 @@ def _launch(plan: jail.Plan, control: int, printed: int) -> subprocess.Popen[byt
     arguments = jail._mounts(plan, nest=True)
     for target, fd in held.items():
         arguments += ["--ro-bind-data", str(fd), target]
+    arguments += ["--remount-ro", "/"]
     for name, value in jail._environment(plan, "/tmp").items():
         arguments += ["--setenv", name, value]
     listed = jail._held(b"".join(argument.encode() + b"\0" for argument in [*arguments, "--chdir", "/"]))

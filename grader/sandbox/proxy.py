@@ -29,6 +29,7 @@ class Call:
     mutated: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
     launches: tuple[dict[str, Any], ...] = ()
+    spilled: tuple[str, ...] = ()
     check: str = ""
     seconds: float = 0.0
     peak_bytes: int = 0
@@ -83,12 +84,13 @@ def received(value: Any, call: Call | None = None, kept: int | None = None) -> A
     return value
 
 
-def tensor(values: Any, dtype: str | None = None, *, order: tuple[int, ...] | None = None, gap: int = 0, guard: int = 0, kind: str = "tensor") -> wire.Array:
+def tensor(values: Any, dtype: str | None = None, *, order: tuple[int, ...] | None = None, gap: int = 0, guard: int = 0, edge: bool = False,
+           kind: str = "tensor") -> wire.Array:
     """An array argument with a dtype and a layout (see grader/README.md). Values are rounded to ``dtype`` once, here."""
     array = np.asarray(values)
     name = dtype or array.dtype.newbyteorder("=").name
     data = wire.narrow(array) if name == "bfloat16" else np.ascontiguousarray(array).reshape(array.shape).astype(wire.STORAGE[name])
-    extra: dict[str, Any] = {key: value for key, value in (("gap", gap), ("guard", guard)) if value}
+    extra: dict[str, Any] = {key: value for key, value in (("gap", gap), ("guard", guard), ("edge", edge)) if value}
     if order is not None:
         extra["order"] = [int(axis) for axis in order]
     return wire.Array(data, name, kind, extra)
@@ -131,9 +133,9 @@ def weight(value: Any) -> int:
 class Submission:
     """The proxy. Every attribute is a function (or class) of the submission; see grader/README.md for the options."""
 
-    def __init__(self, worker: Worker, classes: frozenset[str] = frozenset()):
+    def __init__(self, worker: Worker, defines: Mapping[str, str] | None = None):
         self._worker = worker
-        self._classes = classes
+        self._defines = defines
         self._numbers = itertools.count(1)
         self.calls: list[Call] = []
         self.check = ""
@@ -142,12 +144,16 @@ class Submission:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        if name in self._classes:
+        if self._defines is not None and name not in self._defines:
+            raise missing(name, self._defines)
+        if self._defines is not None and self._defines[name] == "class":
             return lambda *args, **kwargs: self._construct(name, args, kwargs)
         return lambda *args, **kwargs: self._call({"op": "call", "name": name}, name, args, kwargs)[0]
 
     def vjp(self, name: str, *args: Any, wrt: tuple[Any, ...], cotangent: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
         """The result of a call and the gradients of its arguments ``wrt`` for the host's cotangent."""
+        if self._defines is not None and name not in self._defines:
+            raise missing(name, self._defines)
         message = {"op": "call", "name": name, "wrt": list(wrt), "cotangent": sendable(cotangent)}
         return self._call(message, name, args, kwargs)
 
@@ -158,14 +164,15 @@ class Submission:
 
     def _call(self, message: dict[str, Any], function: str, args: tuple[Any, ...], kwargs: dict[str, Any], number: int | None = None) -> tuple[Any, Any]:
         keep = next(self._numbers) if kwargs.pop("_keep", False) else None
-        decoy = bool(kwargs.pop("_decoy", False))
-        message = {**message, "args": sendable(args), "kwargs": sendable(kwargs), "kept": keep, "decoy": decoy}
+        decoy, fence = bool(kwargs.pop("_decoy", False)), bool(kwargs.pop("_fence", False))
+        message = {**message, "args": sendable(args), "kwargs": sendable(kwargs), "kept": keep, "decoy": decoy, "fence": fence}
         self._worker.wait_ready()
         before, started = self._worker.mark_memory(), time.monotonic()
         reply = self._worker.ask(message)
         call = Call(
             function, message, check=self.check, seconds=time.monotonic() - started, peak_bytes=max(0, self._worker.peak_bytes() - before),
-            mutated=_words(reply.get("mutated")), touched=_words(reply.get("touched")), launches=_launches(reply.get("launches")), object=number,
+            mutated=_words(reply.get("mutated")), touched=_words(reply.get("touched")), launches=_launches(reply.get("launches")),
+            spilled=_words(reply.get("spilled")), object=number,
             replayable=not decoy and weight(message["args"]) + weight(reply.get("value")) < RECORD_CAP,
         )
         try:
@@ -204,6 +211,10 @@ class Submission:
         """Launches of the submission's own Triton kernels during the call."""
         return self._record(result).launches
 
+    def spilled(self, result: Any = None) -> tuple[str, ...]:
+        """Shapes of what the call allocated and wrote past (with ``_fence=True``)."""
+        return self._record(result).spilled
+
     def peak_bytes(self, result: Any = None) -> int:
         """Growth of the worker's resident high-water mark during the call, in bytes, measured by the host."""
         return self._record(result).peak_bytes
@@ -238,6 +249,13 @@ class Submission:
         reply = self._worker.ask(message)
         raise_if_raised(reply, function)
         return {"value": None, **reply}
+
+
+def missing(name: str, defines: Mapping[str, str]) -> Raised:
+    """What a call of a function raises that the file doesn't have."""
+    there = sorted(key for key, sort in defines.items() if sort != "value" and not key.startswith("_"))[:12]
+    told = f"it defines {', '.join(there)}" if there else "it defines no function at all"
+    return Raised({"type": "Missing", "bases": ["NotImplementedError"], "message": f"The file does not define `{name}`; {told}."}, name)
 
 
 class RemoteModule:
@@ -290,5 +308,5 @@ def _words(value: Any) -> tuple[str, ...]:
 def _launches(value: Any) -> tuple[dict[str, Any], ...]:
     if not isinstance(value, list):
         return ()
-    return tuple({"kernel": str(item[0])[:100], "grid": list(item[1])} for item in value[:1000]
-                 if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], tuple))
+    return tuple({"kernel": str(item[0])[:100], "grid": list(item[1]), "fresh_bytes": item[2]} for item in value[:1000]
+                 if isinstance(item, tuple) and len(item) == 3 and isinstance(item[1], tuple) and type(item[2]) is int)

@@ -22,6 +22,7 @@ class Stage(worker.Session):
     def op_open(self, message: dict[str, Any]) -> dict[str, Any]:
         """Read the solution and the misconceptions; reply with the table of the latter."""
         self.path = message["solution"]
+        self.kernels.watch(self.path, message["misconceptions"])
         self.code = compile(Path(self.path).read_text(encoding="utf-8"), self.path, "exec", dont_inherit=True)
         sys.modules["solution"] = self.fresh("solution")
         self.wrong = {}
@@ -40,10 +41,7 @@ class Stage(worker.Session):
         self.module = self.fresh("solution_on_stage")
         for name in message["ids"]:
             setattr(self.module, self.wrong[name].of, self.wrong[name].code)
-        self.kept, self.objects, self.kernels = {}, {}, worker.Kernels()
-        self.kernels.adopt(self.module)
-        for name in message["ids"]:
-            self.kernels.adopt(sys.modules.get(self.wrong[name].code.__module__))
+        self.kept, self.objects = {}, {}
         return {}
 
     def fresh(self, name: str) -> types.ModuleType:
