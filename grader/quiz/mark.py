@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .marking.guards import addressed_to_marker, copied, is_list, mute, negated, scopes
+from .marking.guards import addressed_to_marker, copied, governed_spans, is_list, mute, negated, scopes
 from .marking.lexicon import Lexicon, Span
 from .marking.patterns import Instance, Pattern, instances, parse_pattern
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
@@ -111,26 +111,32 @@ def _mark_open(question: Question, answer: str, text: Text, rubric: _Rubric) -> 
 def _mark_point(point: Point, rubric: _Rubric, reading: _Reading) -> PointMark:
     earned = _earning(rubric.accept[point.id], reading)
     against = [(i, why) for p, why in rubric.reject[point.id] for i in _assertions(p, reading)]
-    last = max((i.end for i in earned), default=-1)
     for instance, why in against:
-        if instance.end > last or not earned:
+        if not any(_comes_after(each, instance, reading) for each in earned):
             return PointMark(point.id, CONTRADICTED, _span(instance, reading), why.note)
     if earned:
         return PointMark(point.id, MET, _span(min(earned, key=lambda i: (i.end - i.start, i.start)), reading))
     return PointMark(point.id, note=point.feedback)
 
 
+def _comes_after(asserted: Instance, instance: Instance, reading: _Reading) -> bool:
+    """A later sentence, or the words after a correction, are the final position."""
+    content = reading.text.content
+    corrected = any(content[n].muted for n in range(instance.start, asserted.start))
+    return asserted.start >= instance.end and (corrected or content[asserted.start].sentence > content[instance.end - 1].sentence)
+
+
 def _earning(patterns: list[Pattern], reading: _Reading) -> list[Instance]:
     """The assertions that stand; one that rests on words of a denied, closer-knit instance doesn't."""
     earned = [i for p in patterns if not p.weak for i in _assertions(p, reading)]
     denied = [i for p in patterns if p.guarded and not p.weak for i in instances(p, reading.found, reading.text.content) if negated(i, reading.governed)]
-    return [each for each in earned if not any(_undercuts(no, each) for no in denied)]
+    return [each for each in earned if not any(_undercuts(no, each, reading.governed) for no in denied)]
 
 
-def _undercuts(denied: Instance, asserted: Instance) -> bool:
+def _undercuts(denied: Instance, asserted: Instance, governed: list[tuple[int, range]]) -> bool:
     if denied.end - denied.start > asserted.end - asserted.start:
         return False
-    return any(a[0] < b[1] and b[0] < a[1] for a in denied.spans for b in asserted.spans)
+    return any(a[0] < b[1] and b[0] < a[1] for a in governed_spans(denied, governed) for b in asserted.spans)
 
 
 def _with_weak(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> list[PointMark]:

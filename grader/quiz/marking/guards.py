@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from .lexicon import Span
 from .patterns import Instance
 from .tokens import Text, Token
 from .words import NEGATORS, stem
@@ -48,6 +49,7 @@ _TO_MARKER = re.compile(
     r"|\b(?:note|message|attention|instructions?|dear|hey|hi|hello|to)[\s,:]+(?:to\s+)?(?:the\s+|all\s+)?(?:grader|marker|examiner|evaluator|judge|assistant|reviewer|llm|ai\b|model:)"
     r"|^\s*(?:system|assistant|user|developer|grader|marker|admin)\s*(?:prompt|message|note|override|update)?\s*[:>\]]|<\s*/?\s*(?:system|instructions?|rubric|grader|answer)\b"
     r"|\[\s*/?\s*(?:inst|system)\s*\]|<\|"
+    r"|\bsudo\b|\bmark\s+-{0,2}all\b|--all\b|\bgrade\s*[:=]\s*(?:a\b|100|full)"
     r"|mark\w*\s+(?:\w+\s+){0,3}(?:as\s+)?(?:earned|correct|met|right|passed|complete)\b|answer\s+(?:\w+\s+){0,2}(?:earns|deserves|satisfies|meets|covers|is\s+correct|should\s+be\s+(?:marked|graded))"
     r"|\"?(?:earned|met|score)\"?\s*[:=]\s*(?:true|1\b|\"|\[)|you\s+are\s+(?:now\s+)?(?:a|an|the)\s+(?:\w+\s+){0,3}(?:grader|marker|model|assistant|ai|judge|examiner|evaluator)"
     r"|as\s+(?:a|an|the)\s+(?:\w+\s+){0,2}(?:grader|marker|language model|examiner|judge)|(?:points?|criteria|rubric)\s+(?:\w+\s+){0,3}(?:satisfied|met|earned|fulfilled|covered)\b"
@@ -60,8 +62,9 @@ _FINITE = frozenset(
     "multiplies pushes drives saturates vanishes cancels stays freezes moves steps learns breaks scales carries limits applies puts sets normalizes "
     "leaves counts uses mean means say need needs want turns mixes averages loses returns equals comes drops kills flows reaches passes "
     "changes shrinks explodes blows fails holds depends know see let shows finds looks points aligns dies gets takes took because since so if when while not "
-    "never that which than it they you we this there i don = -> ~ < > <= >= == collapses tells lets reduces forces behaves lies sees assume compute".split()
+    "never that which than it they you we this there i don = -> ~ < > <= >= == collapses tells lets reduces forces behaves lies sees assume compute share grow keep add lose become cancel saturate vanish align diverge explode depend carry give get make shares wants kill agree think".split()
 )
+_VERBS = frozenset(word for word in _FINITE if word.isalpha())
 _GRAMMAR = _FINITE | frozenset(
     "the a an to of in on at by for from with as its these those them and or but then no have only all each every into out up what how why where who "
     "per before after over via without during until through + - * gets got always just".split()
@@ -123,6 +126,12 @@ def negated(instance: Instance, governed: Iterable[tuple[int, range]]) -> bool:
         if any(start in scope for start, _ in instance.spans):
             return True
     return False
+
+
+def governed_spans(instance: Instance, governed: Iterable[tuple[int, range]]) -> list[Span]:
+    """The concepts of an instance that a negator outside of it governs."""
+    outside = [scope for at, scope in governed if not any(start <= at < end for start, end in instance.spans)]
+    return [span for span in instance.spans if any(span[0] in scope for scope in outside)]
 
 
 def mute(text: Text) -> None:
@@ -241,7 +250,7 @@ def _lists(text: Text) -> None:
     for token in text.tokens:
         by_sentence.setdefault(token.sentence, []).append(token)
     for tokens in by_sentence.values():
-        if is_list(tokens):
+        if len({token.segment for token in tokens}) >= 6 and is_list(tokens):
             for token in tokens:
                 token.muted = True
 
@@ -253,9 +262,14 @@ def is_list(tokens: list[Token]) -> bool:
         segments.setdefault(token.segment, []).append(token)
     grammar = sum(token.word in _GRAMMAR for token in tokens)
     if len(segments) >= 4 and len(tokens) / len(segments) <= 4.5:
-        said = sum(any(token.word in _FINITE for token in part) for part in segments.values())
+        said = sum(_says(part) for part in segments.values())
         return said <= len(segments) // 4 and grammar <= 0.2 * len(tokens)
     return len(tokens) >= 6 and len(segments) <= 3 and grammar <= len(tokens) // 10
+
+
+def _says(part: list[Token]) -> bool:
+    words = {token.word for token in part}
+    return bool(words & _VERBS) or len(part) >= 5 and bool(words & {"=", "->", "~"})
 
 
 def addressed_to_marker(text: str) -> bool:
@@ -263,12 +277,15 @@ def addressed_to_marker(text: str) -> bool:
     return bool(_TO_MARKER.search(text))
 
 
+_ASKING = frozenset(map(stem, "question answer say state derive show explain write given get describe prompt ask the why what how tell because reason".split()))
+
+
 def copied(answer: Text, prompts: list[Text]) -> bool:
     """Whether the answer says little that the question does not."""
-    own = [token.stem for token in answer.content if token.word not in _GRAMMAR]
+    own = [token.stem[:6] for token in answer.content if token.word not in _GRAMMAR and token.stem not in _ASKING and len(token.stem) > 1]
     for prompt in prompts:
-        known = {token.stem for token in prompt.content}
+        known = {token.stem[:6] for token in prompt.content}
         new = [each for each in own if each not in known]
-        if own and len(new) <= max(0.2 * len(own), 1 if len(own) > 5 else 0) and len(own) >= 0.5 * len(known):
+        if own and len(new) <= max(0.3 * len(own), 1 if len(own) > 5 else 0) and len(own) >= 0.5 * len(known):
             return True
     return False

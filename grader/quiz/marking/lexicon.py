@@ -31,7 +31,7 @@ class Item:
     optional: bool = False
 
     def takes(self, token: Token) -> bool:
-        return self.any or token.stem in self.stems or bool(self.prefixes) and token.word.startswith(self.prefixes)
+        return self.any or token.stem in self.stems or token.word in self.stems or bool(self.prefixes) and token.word.startswith(self.prefixes)
 
 
 def parse_phrase(line: str) -> tuple[Item, ...]:
@@ -41,8 +41,10 @@ def parse_phrase(line: str) -> tuple[Item, ...]:
         optional = len(piece) > 1 and piece.endswith("?")
         piece = piece[:-1] if optional else piece
         items += _items(piece, optional)
-    if not items or items[0].gap or items[0].optional:
-        raise LexiconError(f"{line!r}: a phrasing starts with a word, a prefix or a concept that must be there.")
+    while items and (items[0].gap or items[0].optional):
+        del items[0]
+    if not items:
+        raise LexiconError(f"{line!r}: a phrasing has a word, a prefix or a concept that must be there (articles and fillers don't count).")
     return tuple(items)
 
 
@@ -180,7 +182,8 @@ class _Search:
         concept = self.lexicon.concepts[name]
         starts: dict[int, list[int]] = {}
         for at, token in enumerate(self.tokens):
-            ends = {end for phrase in concept.by_stem.get(token.stem, ()) for end in self._match(phrase, 0, at)}
+            firsts = concept.by_stem.get(token.stem, []) + (concept.by_stem.get(token.word, []) if token.word != token.stem else [])
+            ends = {end for phrase in firsts for end in self._match(phrase, 0, at)}
             ends |= {end for phrase in concept.others for end in self._match(phrase, 0, at)}
             if ends:
                 starts[at] = sorted(ends, reverse=True)

@@ -17,7 +17,7 @@ _CHARS = {
     "≅": "~", "∼": "~", "∝": "~", "→": " -> ", "⇒": " -> ", "⟶": " -> ", "⟹": " -> ", "↦": " -> ", "≤": "<=", "≥": ">=", "⩾": ">=",
     "≠": "!=", "∑": " sum ", "Σ": " sum ", "δ": "delta", "Δ": "delta", "σ": "sigma", "μ": "mu", "µ": "mu", "α": "alpha", "θ": "theta",
     "Θ": "o", "ρ": "rho", "⊤": "^t", "‖": "|", "∂": "d", "⟨": "<", "⟩": ">", "’": "'", "‘": "'", "`": " ", "“": '"', "”": '"', "½": "1/2",
-    "¼": "1/4", "₋": "-", "⊗": " outer ", "≡": "=", "≔": "=", "′": "'", "↑": " grows ", "…": "...",
+    "¼": "1/4", "₋": "-", "⊗": " outer ", "⊥": " independent ", "⫫": " independent ", "∇": " gradient ", "≡": "=", "≔": "=", "′": "'", "↑": " grows ", "…": "...",
 }  # fmt: skip
 _LOOKALIKE = dict(zip("аеорсхіјѕԁһԛ", "aeopcxijsdhq", strict=True))
 
@@ -25,19 +25,25 @@ _K = r"d_k"
 _I, _OPEN, _CLOSE = r"[ijkmn]", r"\s*[({\[]?\s*", r"\s*[)}\]]?"
 
 _LATEX = [
+    (r"\\(?:mathbb|mathbf|mathrm|operatorname|text)\s*\{?\s*e\s*\}?(?![a-z])", " expect "), (r"\\(?:mathbb|mathbf|mathds)\s*\{?\s*1\s*\}?(?:_\{?\s*(?:i\s*=?\s*j|\{?i=j\}?)\s*\}?)?", " delta_ij "),
+    (r"\\(?:perp\s*\\?!?\s*)+(?:\\perp)?", " independent "), (r"\\langle\s*([^,<>|\\]{1,30}?)\s*\\rangle", r" expect (\1)"), (r"\\nabla", " gradient "),
     (r"\\(?:text|mathrm|operatorname|mathbf|mathbb|mathcal|bm|boldsymbol|textbf|textit|emph)\*?\s*\{([^{}]{0,80})\}", r"\1"),
     (r"\\[dt]?frac\s*\{([^{}]{0,80})\}\s*\{([^{}]{0,80})\}", r"\1/\2"),
     (r"\\sqrt\s*\{([^{}]{0,80})\}", r"sqrt(\1)"),
     (r"\\(?:left|right|big|bigl|bigr|quad|qquad|displaystyle|,|;|!|:)(?![a-z])", " "),
-    (r"\\(?:infty|infinity)\b", "inf"), (r"\\cdot\b|\\times\b|\\odot\b", "*"), (r"\^\s*\{?\\(?:top|intercal|mathsf\{t\})\}?", "^t"),
-    (r"\\(?:approx|sim|simeq|propto|asymp)\b", "~"), (r"\\(?:to|rightarrow|longrightarrow|implies|mapsto)\b", " -> "),
-    (r"\\(?:leq?|leqslant)\b", "<="), (r"\\(?:geq?|geqslant)\b", ">="), (r"\\neq?\b", "!="), (r"\\(?:langle|lvert)\b", "<"),
-    (r"\\(?:rangle|rvert)\b", ">"), (r"\\(?:theta|omega)\s*\(\s*1\s*\)", "o(1)"), (r"\\sum(?:_\{[^{}]{0,30}\}|_\w)?(?:\^\{[^{}]{0,30}\}|\^\w)?", " sum "),
-    (r"\\partial\b", "d"), (r"\\[()\[\]]|\$+", " "), (r"\\([a-z]+)", r"\1 "), (r"_\{\s*(\w+?)\s*\}", r"_\1"), (r"_\{\s*(\w)\s*,?\s*(\w)\s*\}", r"_\1\2"),
+    (r"\\(?:infty|infinity)(?![a-z])", "inf"), (r"\\cdot\b|\\times\b|\\odot(?![a-z])", "*"), (r"\^\s*\{?\s*\\(?:top|intercal|mathsf\s*\{?\s*t\s*\}?|mathrm\s*\{?\s*t\s*\}?)\s*\}?", "^t"),
+    (r"\\(?:approx|sim|simeq|propto|asymp)(?![a-z])", "~"), (r"\\(?:to|rightarrow|longrightarrow|implies|mapsto)(?![a-z])", " -> "),
+    (r"\\(?:leq?|leqslant)(?![a-z])", "<="), (r"\\(?:geq?|geqslant)(?![a-z])", ">="), (r"\\neq?(?![a-z])", "!="), (r"\\langle(?![a-z])", "<"), (r"\\[lr]?vert(?![a-z])|\\\|", "|"),
+    (r"\\rangle(?![a-z])", ">"), (r"\\(?:theta|omega)\s*\(\s*1\s*\)", "o(1)"), (r"\\sum(?:_\{[^{}]{0,30}\}|_\w)?(?:\^\{[^{}]{0,30}\}|\^\w)?", " sum "),
+    (r"\\partial(?![a-z])", "d"), (r"\\[()\[\]]|\$+", " "), (r"\\([a-z]+)", r"\1 "), (r"_\{\s*(\w+?)\s*\}", r"_\1"), (r"_\{\s*(\w)\s*,?\s*(\w)\s*\}", r"_\1\2"),
     (r"\^\{([^{}]{0,40})\}", r"^(\1)"), (r"\*\*", "^"),
 ]  # fmt: skip
 _ATOMS = [
-    (r"\b([ie])\.([ge])\.?,?(?=\W)", r" "), (r"\b(etc|vs|resp|approx|w\.r\.t|cf|fig|eq)\.", r"\1"), (r"\bw\.r\.t\b", "wrt"),
+    (r"([a-z]_[a-z0-9])(?=[a-z]_)", r"\1 "), (r"\bdiag(?:flat|onal|_embed|embed)?\s*\(", "diag("), (r"\bconv\s*[({\\]", "convex hull ("),
+    (r"\b(sigma|pi|alpha|rho)\s*\1\s*(?:\^t|\^\(t\)|')", " pp^t "), (r"\be\s+(?=[xyzt]_)", " expect "), (r"\bsigma(?:_\w+)?\s*\^\s*\(?2\)?", " variance "),
+    (r"\bmu(?:_\w+)?(?=\s*(?:=|~))", " mean "),
+    (r"(?<=[a-z0-9.)]) n (?=[a-z]{2}|k\b)", " and "), (r"\bqk\s*-?\s*(?:layer|rms)?-?norm\w*|\bquery[\s-]+key[\s-]+norm\w*", " qknorm "), (r"\boff-?diag(?:onals?)?\b", "off diagonal"),
+    (r"\bv\s*\[", " variance ("), (r"\bex(?=\s*(?:=|\^2))", "expect x"), (r"\b([ie])\.([ge])\.?,?(?=\W)", r" "), (r"\b(etc|vs|resp|approx|w\.r\.t|cf|fig|eq)\.", r"\1"), (r"\bw\.r\.t\b", "wrt"),
     (r"\bb/c\b", "because"), (r"\bw/o\b", "without "), (r"\bw/(?=\s|[a-z])", "with "), (r"\band/or\b", "or"),
     (r"float\(\s*['\"]?-\s*inf(?:inity)?['\"]?\s*\)|-\s*float\(\s*['\"]inf(?:inity)?['\"]\s*\)", " -inf "),
     (r"-\s*(?:np|torch|math|numpy|jnp)\.inf\b|(?:torch|np|jnp)\.finfo\([^()]{0,40}\)\.min|-\s*1e\+?\d+\b|-\s*10\^\(?\d+\)?", " -inf "),
@@ -57,12 +63,12 @@ _ATOMS = [
     (r"<\s*q\s*,\s*k\s*>|\bdot\s*\(\s*q\s*,\s*k\s*\)|\bq\s*(?:\^t|\.t|')\s*\*?\s*k\b|\bq_?i?\s+dot\s+k_?j?\b", " q.k "),
     (r"\bq\s*[.@*]\s*k\b(?:\.t\b|\^t|\.transpose\([^()]{0,12}\)|\.mt\b)?|\bqk(?:\^t|\.t\b|')|\bqkt\b|\bqk\b(?!\s*-?\s*(?:layer)?-?norm)", " q.k "),
     (rf"\bq_?\[?({_I})\]?\s*\*?\s*k_?\[?\1\]?(?![a-z_0-9])", r" q_i*k_i "), (r"\bq_?({0})k_?({0})\b".format(_I), " q_i*k_i "),
-    (r"\b([psayw])\s*@\s*\1\s*(?:\.t\b|\^t)?|\b([psayw])\s*\*?\s*\2\s*(?:\^t|\^'|'|\.t\b)|\bppt\b|\b(?:outer|ger)\s*\(\s*([psayw]|probs?|sm|pi)\s*,\s*\3\s*\)|\b([psayw])\s+outer\s+\4\b", " pp^t "),
-    (r"\b([say])_?\[?\s*([ijk])\s*\]?(?=\s*[*(\[]|\s*delta|\s*-|\s*\))(?![a-z])", r"p_\2 "), (r"\bdiag\s*\(\s*(?:s|a|y|probs?|sm|pi)\s*\)", "diag(p)"),
+    (r"\b([psayw])\s*@\s*\1\s*(?:\.t\b|\^t)?|\b([psayw])\s*\*?\s*\2\s*(?:\^t|\^'|'|\.t\b)|\b([psayw])\s?\3\s?(?:t\b|\^t|transposed?\b)|\b(?:outer|ger)\s*\(\s*([psayw]|probs?|sm|pi)\s*,\s*\4\s*\)|\b([psayw])\s+outer\s+\5\b", " pp^t "),
+    (r"\bdiag\s*\(\s*(?:s|a|y|probs?|sm|pi)\s*\)", "diag(p)"),
     (r"\bp\s+p[\s-]+transposed?\b|\bp\s+times\s+p[\s-]+transposed?\b|\bp\s*\[:, ?none\]\s*[*@]\s*p\s*\[none(?:, ?:)?\]", " pp^t "),
-    (r"\b(?:e|e_?\w)\s*(?:e|e_?\w)\s*\^t|\bouter\s*\(\s*(?:e|e_?\w)\s*,\s*(?:e|e_?\w)\s*\)", " ee^t "),
+    (r"\b(?:e|e_?[0-9a-z])\s*(?:e|e_?[0-9a-z])\s*(?:\^t|'|\.t\b)|\be_?\d\s?e_?\d\s?t\b|\bouter\s*\(\s*(?:e|e_?\w)\s*,\s*(?:e|e_?\w)\s*\)", " ee^t "),
     (r"\b(?:kronecker\s+)?delta\s*_?\s*\(?\s*i\s*,?\s*j\s*\)?|\bkronecker(?:\s+delta)?\b|(?:\b1|\bi|\bidentity)?\s*[\[{(]\s*i\s*==?\s*j\s*[\]})]|\bi_ij\b", " delta_ij "),
-    (rf"\bp_?\[\s*({_I})\s*\]|\bp_?({_I})\b", lambda m: f" p_{m.group(1) or m.group(2)} "), (rf"\bs_?({_I})\b", r" s_\1 "),
+    (rf"\bp_?\[\s*({_I})\s*\]|\bp_?({_I})\b", lambda m: f" p_{m.group(1) or m.group(2)} "),
     (r"\bw[_^]?\(?q\)?\b|\bq_proj\b|\bwq\b", " w_q "), (r"\bw[_^]?\(?k\)?\b|\bk_proj\b|\bwk\b", " w_k "),
     (r"\bo\s*\(\s*1\s*\)", " o(1) "), (r"\btheta\s*\(\s*1\s*\)", " o(1) "), (r"\bo\s*\(\s*(?=[a-z0-9])", " "),
     (r"\be\s*[\[({]", " expect ("), (r"\be\s*\^\s*|\bexp\s*\(", " exp ("), (r"\be\s+to\s+the\b(?:\s+power(?:\s+of)?)?", " exp "),

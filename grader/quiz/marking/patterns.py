@@ -2,7 +2,7 @@
 
     @variance @add                 both in one sentence, in any order
     @dot > @grow > @linear         in this order, at most eight tokens apart (`>3`: at most three)
-    @values "pile up" -@mean       a quoted phrasing; and nothing of @mean in the window
+    @values "pile up" -@mean       a quoted phrasing; and nothing of @mean (or of `-word`) in the window
     @scale @blend /2               in two neighbouring sentences (`/3`: three, `/all`: anywhere)
     ~@formula                      no negation guard: for what is itself a negation
     ?@hint @hint                   weak: earns only beside a point that was met without it
@@ -69,8 +69,8 @@ def parse_pattern(source: str, literals: dict[str, str]) -> Pattern:
             joined = int(word[1:] or _GAP)
         elif word in ("..", "..."):
             joined = 3 * (len(word) - 1)
-        elif word.startswith("-@"):
-            absent.append(word[2:])
+        elif word.startswith("-") and word != "-inf" and len(word) > 1:
+            absent.append(_name(word[1:], literals))
         else:
             name = _name(word, literals)
             if joined and groups:

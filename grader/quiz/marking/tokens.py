@@ -67,11 +67,12 @@ class _Cutter:
         elif piece in (";", ":", ",") or piece.startswith(".."):
             self._pause(piece)
         elif piece[0].isalnum() or piece in _OPERATORS or piece == "-inf" or piece[0] == "-":
-            if piece == "-" and not text[:start].strip(" \t").endswith(tuple("abcdefghijklmnopqrstuvwxyz0123456789)]}")):
-                return
+            if piece in ("-", "*", "+") and not text[text.rfind("\n", 0, start) + 1 : start].strip():
+                return  # a bullet
             self._words(piece, start, end, text)
         elif piece in "()":
             self.clause += 1
+            self.segment += text[max(0, start - 1) : start] == " " or piece == ")"
             self.marks.append((len(self.tokens), piece))
 
     def _line(self, text: str, end: int) -> None:
@@ -103,7 +104,7 @@ class _Cutter:
             begin = self.places[start]
             finish = self.places[end - 1] + 1
             filler = word in FILLERS and word not in NEGATORS
-            self.tokens.append(Token(word, stem(word), begin, finish, self.sentence, self.clause, filler, self.segment))
+            self.tokens.append(Token(word, "%" if word.endswith("%") else stem(word), begin, finish, self.sentence, self.clause, filler, self.segment))
 
 
 def _ends(text: str, end: int) -> bool:
