@@ -524,7 +524,7 @@ def shared_buffer(rng, n, d_k, scale=1.0):
 
 
 @draws("draws-in-float32")
-def in_float32(rng, n, d_k, scale=1.0):
+def draws_in_float32(rng, n, d_k, scale=1.0):
     """Your scores are float32; float64 is asked.
 
     Example: `sample_scores(rng, 5, 3).dtype` is float32.

@@ -508,7 +508,7 @@ def one_pass(scores, predicted_variance):
 
 
 @wrong_z("z-in-float32")
-def in_float32(scores, predicted_variance):
+def z_in_float32(scores, predicted_variance):
     """You compute in float32, which leaves seven digits.
 
     Example: for scores near 1000 nothing of the variance is left to compare.
