@@ -44,7 +44,7 @@ _OPPOSITE = [
 ]  # fmt: skip
 _TO_MARKER = re.compile(
     r"(?:ignor|disregard|forget|overrid|bypass|skip)\w*\s+(?:\w+\s+){0,4}(?:instruction|rubric|prompt|rule|guideline|criteria|the above|everything above)"
-    r"|(?:full|maximum|max|all|perfect|complete|top|100%?)\s+(?:the\s+)?(?:marks?|credits?|points?|scores?)\b"
+    r"|\b(?:full|maximum|max|all|perfect|complete|top|100%)\s+(?:the\s+)?(?:marks?|credits?)\b|\b(?:full|maximum|all(?:\s+the)?)\s+(?:points|score)\b"
     r"|(?:award|give|grant|assign|output|return|set|report)\w*\s+(?:\w+\s+){0,4}(?:marks?|credits?|points?|score)\b"
     r"|\b(?:note|message|attention|instructions?|dear|hey|hi|hello|to)[\s,:]+(?:to\s+)?(?:the\s+|all\s+)?(?:grader|marker|examiner|evaluator|judge|assistant|reviewer|llm|ai\b|model:)"
     r"|^\s*(?:system|assistant|user|developer|grader|marker|admin)\s*(?:prompt|message|note|override|update)?\s*[:>\]]|<\s*/?\s*(?:system|instructions?|rubric|grader|answer)\b"
@@ -62,7 +62,7 @@ _FINITE = frozenset(
     "multiplies pushes drives saturates vanishes cancels stays freezes moves steps learns breaks scales carries limits applies puts sets normalizes "
     "leaves counts uses mean means say need needs want turns mixes averages loses returns equals comes drops kills flows reaches passes "
     "changes shrinks explodes blows fails holds depends know see let shows finds looks points aligns dies gets takes took because since so if when while not "
-    "never that which than it they you we this there i don = -> ~ < > <= >= == collapses tells lets reduces forces behaves lies sees assume compute share grow keep add lose become cancel saturate vanish align diverge explode depend carry give get make shares wants kill agree think".split()
+    "never that which than it they you we this there don = -> ~ < > <= >= == collapses tells lets reduces forces behaves lies sees assume compute share grow keep add lose become cancel saturate vanish align diverge explode depend carry give get make shares wants kill agree think".split()
 )
 _VERBS = frozenset(word for word in _FINITE if word.isalpha())
 _GRAMMAR = _FINITE | frozenset(
@@ -250,7 +250,8 @@ def _lists(text: Text) -> None:
     for token in text.tokens:
         by_sentence.setdefault(token.sentence, []).append(token)
     for tokens in by_sentence.values():
-        if len({token.segment for token in tokens}) >= 6 and is_list(tokens):
+        formulas = any(token.word == "=" for token in tokens)
+        if len({token.segment for token in tokens}) >= 6 and not formulas and is_list(tokens):
             for token in tokens:
                 token.muted = True
 
@@ -260,16 +261,17 @@ def is_list(tokens: list[Token]) -> bool:
     segments: dict[int, list[Token]] = {}
     for token in tokens:
         segments.setdefault(token.segment, []).append(token)
-    grammar = sum(token.word in _GRAMMAR for token in tokens)
+    grammar = sum(token.word in _GRAMMAR and token.word.isalpha() for token in tokens)
     if len(segments) >= 4 and len(tokens) / len(segments) <= 4.5:
         said = sum(_says(part) for part in segments.values())
         return said <= len(segments) // 4 and grammar <= 0.2 * len(tokens)
-    return len(tokens) >= 6 and len(segments) <= 3 and grammar <= len(tokens) // 10
+    symbols = sum(token.word in ("->", "=", "~") for token in tokens)
+    return len(tokens) >= 6 and len(segments) <= 3 and grammar + symbols <= len(tokens) // 10
 
 
 def _says(part: list[Token]) -> bool:
     words = {token.word for token in part}
-    return bool(words & _VERBS) or len(part) >= 5 and bool(words & {"=", "->", "~"})
+    return bool(words & _VERBS) or len(part) >= 3 and bool(words & {"=", "->", "~"})
 
 
 def addressed_to_marker(text: str) -> bool:
