@@ -62,7 +62,7 @@ def grade(
         opening.close()
     verdict = conclude(exercise, grading, problem, source, device, seed)
     return replace(
-        verdict, isolation=opening.isolation, duration_s=time.monotonic() - started, output=opening.output, line=opening.line,
+        verdict, isolation=opening.isolation, isolation_note=opening.note, duration_s=time.monotonic() - started, output=opening.output, line=opening.line,
         line_shown=shown_line(data, opening.line) if verdict.reason is Reason.LOAD_ERROR else "", calls=tuple(grading.calls),
     )
 
@@ -79,6 +79,7 @@ class Opening:
     def __init__(self, exercise: Exercise, limits: Limits, device: str, isolation: str, warm: Callable[[], Worker] | None):
         self.exercise, self.limits, self.device = exercise, limits, device
         self.isolation = isolation
+        self.note = ""
         self.unreadable: Any = None
         self.output = ""
         self.line: int | None = None
@@ -98,7 +99,7 @@ class Opening:
         self._retire()
         self._current = warm() if warm is not None else Worker(plan, self.isolation, early)
         self._current.wait_ready()
-        self.isolation = self._current.isolation
+        self.isolation, self.note = self._current.isolation, self._current.note
         return self._current
 
     def load(self, source: str) -> Any:
@@ -129,9 +130,11 @@ class Opening:
         return Submission(worker, self.defines)
 
     def _retire(self) -> None:
+        from ..sandbox.scrub import clean_text
+
         if self._current is not None:
             self._current.close()
-            self.output = (self.output + self._current.printed.decode("utf-8", "replace"))[: 64 << 10]
+            self.output = (self.output + clean_text(self._current.printed.decode("utf-8", "replace")))[: 64 << 10]
             if self._current.printed_in_all > len(self._current.printed):
                 self.output += f"\n[cut: the submission printed {self._current.printed_in_all} bytes in all]"
             self._current = None

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import AttngradeError
+from .scrub import one_line
 
 
 class StartFailed(AttngradeError):
@@ -54,10 +55,10 @@ class Raised(WorkerError):
     reason = "wrong-result"
 
     def __init__(self, said: dict[str, Any], function: str = ""):
-        self.type = str(said.get("type", "?"))
+        self.type = one_line(str(said.get("type", "?")), 100)
         bases = said.get("bases")
-        self.bases = tuple(str(base) for base in bases) if isinstance(bases, list) else ()
-        self.said = str(said.get("message", ""))
+        self.bases = tuple(str(base) for base in bases[:20]) if isinstance(bases, list) else ()
+        self.said = one_line(str(said.get("message", "")))
         line = said.get("line")
         self.line = line if isinstance(line, int) and not isinstance(line, bool) else None
         self.function = function

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import select
 import shutil
 import signal
@@ -11,7 +12,7 @@ import subprocess
 import time
 from typing import Any
 
-from . import jail, processes, wire
+from . import jail, processes, scrub, wire
 from .errors import NoGradient, Raised, StartFailed, WorkerDied, WorkerError, WorkerGarbage, WorkerMemory, WorkerTimeout
 
 TICK_S = 0.05
@@ -26,6 +27,7 @@ class Worker:
         self.plan = plan
         self._asked = isolation
         self.note = ""
+        self._refusal = ""
         self.deadline = float("inf")
         self.printed = bytearray()
         self.printed_in_all = 0
@@ -40,7 +42,6 @@ class Worker:
         self._poll.register(self._start.printed, select.POLLIN)
         self._open = {self._start.receive, self._start.printed}
         self._inbox = bytearray()
-        self._next = 0
         self._tree = processes.Tree(self._start.process.pid)
         self._ready = False
 
@@ -58,33 +59,46 @@ class Worker:
         Raises StartFailed: a worker that does not start is the grader's fault.
         """
         if self._ready:
-            return
+            return None
         try:
-            self._receive(0, time.monotonic() + START_S)
+            hello = self._receive(0, time.monotonic() + START_S)
         except WorkerError as error:
             self.close()
             if self._asked != "auto" or self.isolation != "bubblewrap":
                 raise StartFailed(f"{error} Run `attngrade doctor`.") from None
-            self.note = f"bubblewrap is installed but refused here ({error})"
+            self._refusal = f"bubblewrap is refused here ({scrub.one_line(str(error), 200)})"
             self.printed, self.death = bytearray(), None
             self._begin(jail.start_for(self.plan, "process"))
-            self.wait_ready()
+            return self.wait_ready()
         self._ready = True
+        self._tree.settle()
+        if self.isolation == "process":
+            self.note = jail.describe(hello.get("walls"), self._refusal)
+        return None
 
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Send one message, wait for its reply. Raises the errors of ``errors.py``; after any but Raised the worker is dead."""
         if self.death is not None:
             raise self.death
         self.wait_ready()
-        self._next += 1
+        question = secrets.randbits(62) + 1  # nobody can answer it beforehand
         try:
-            self._send(wire.pack({**message, "id": self._next}))
-            reply = self._receive(self._next, self.deadline)
+            self._silence()
+            self._send(wire.pack({**message, "id": question}))
+            reply = self._receive(question, self.deadline)
         except (WorkerDied, WorkerTimeout, WorkerMemory, WorkerGarbage) as error:
             self.death = error
             self.close()
             raise
         return reply
+
+    def _silence(self) -> None:
+        """Nothing may lie in the pipe before a question is asked."""
+        piece = self._read(self._start.receive, 1)
+        if piece:
+            raise WorkerGarbage("The submission's process wrote into the grader's channel without being asked.")
+        if piece == b"":
+            raise self._died()
 
     def _send(self, pieces: list[bytes | memoryview]) -> None:
         fd = self._start.send
@@ -114,7 +128,7 @@ class Worker:
             raise WorkerGarbage(f"The submission's process wrote something into the grader's channel that is not a reply ({error}).") from None
         if type(reply.get("id")) is not int or reply["id"] != expected:
             raise WorkerGarbage("The submission's process answered a question that nobody asked.")
-        return reply
+        return {key: scrub.clean(value) for key, value in reply.items()}
 
     def _take(self, size: int, deadline: float) -> bytes:
         while len(self._inbox) < size:
@@ -169,7 +183,7 @@ class Worker:
         code = self._start.process.returncode
         if self._ready is False:
             said = self.printed.decode("utf-8", "replace").strip().splitlines()
-            return WorkerDied(f"The worker did not start: {said[-1] if said else 'it said nothing'}")
+            return WorkerDied(f"The worker did not start: {said[-1] if said else 'it said nothing'}.")
         if code is not None and code < 0:
             return WorkerDied(f"The submission's process was ended by signal {signal.Signals(-code).name} while a result was owed.")
         if code is not None and code > 128 and code - 128 in signal.valid_signals():

@@ -78,6 +78,17 @@ def likely() -> str:
     return "bubblewrap" if bubblewrap() else "process"
 
 
+def describe(walls: object, refusal: str) -> str:
+    """What a worker in no bubblewrap jail is confined by, and what that leaves open: the sentence that goes with a verdict."""
+    told = walls if isinstance(walls, dict) else {}
+    version, filtered = told.get("landlock"), told.get("filter")
+    jailed = [f"Landlock {version}"] if version else []
+    jailed += ["a system-call filter"] if filtered else []
+    held = f"confined by {' and '.join(jailed)}" if jailed else "not confined"
+    opened = "names, sizes and dates of files can be seen, memory is watched and not walled" if version else "every file that you can read can be read"
+    return f"{refusal + '; ' if refusal else ''}the submission ran as a process of this machine, {held}: {opened}. `attngrade doctor` tells how to get the better jail."
+
+
 def start_for(plan: Plan, isolation: str) -> Start:
     """Start under the best isolation that ``isolation`` allows. Needs neither NumPy nor pytest, so it can run before they are imported."""
     return start(plan, resolve(isolation))

@@ -58,10 +58,12 @@ class Tree:
         """The resident high-water mark of the worker's own process, in bytes; 0 where the kernel doesn't tell."""
         return _facts(self._leaf()).get("VmHWM", 0)
 
-    def _leaf(self) -> int:
-        """The process at the end of the chain that bwrap starts."""
-        if self._worker is None and PROC:
+    def settle(self) -> None:
+        """Note which process is the worker: the end of the chain that bwrap starts, before a submission could lengthen it."""
+        if PROC:
             self._worker = self.members()[-1]
+
+    def _leaf(self) -> int:
         return self._worker or self.pid
 
     def kill(self) -> None:

@@ -15,6 +15,7 @@ from .errors import Raised, WorkerGarbage
 from .host import Worker, raise_if_raised
 
 RECORD_CAP = 8 << 20  # a call with more bytes than this is not kept for the diagnosis
+RECORDS_CAP = 128 << 20  # nor is any call after this many bytes in all
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,7 @@ class Submission:
         self._defines = defines
         self._numbers = itertools.count(1)
         self.calls: list[Call] = []
+        self._recorded = 0
         self.check = ""
         self.last: Call | None = None
 
@@ -187,7 +189,10 @@ class Submission:
 
     def _note(self, call: Call) -> None:
         self.last = call
-        self.calls.append(call if call.replayable else replace(call, value=None, message={"op": call.message["op"]}))
+        self._recorded += weight(call.message.get("args", ())) + weight(call.value)
+        if not call.replayable or self._recorded > RECORDS_CAP:
+            call = replace(call, value=None, grads=None, message={"op": call.message["op"]}, replayable=False)
+        self.calls.append(call)
 
     @staticmethod
     def of(result: Any) -> Call:
@@ -309,4 +314,4 @@ def _launches(value: Any) -> tuple[dict[str, Any], ...]:
     if not isinstance(value, list):
         return ()
     return tuple({"kernel": str(item[0])[:100], "grid": list(item[1]), "fresh_bytes": item[2]} for item in value[:1000]
-                 if isinstance(item, tuple) and len(item) == 3 and isinstance(item[1], tuple) and type(item[2]) is int)
+                 if isinstance(item, tuple) and len(item) == 3 and isinstance(item[1], tuple) and all(type(n) is int for n in (*item[1], item[2])))

@@ -145,7 +145,9 @@ def unpack(header: bytes, payload: bytes | bytearray) -> dict[str, Any]:
 def _value(node: Any, payload: bytes | bytearray, depth: int) -> Any:
     if depth > DEPTH_CAP:
         raise WireError(f"nested deeper than {DEPTH_CAP}")
-    if node is None or type(node) in (bool, int, float, str):
+    if node is None or type(node) in (bool, float, str):
+        return node
+    if type(node) is int and abs(node) < 1 << 64:
         return node
     if type(node) is not dict or len(node) != 1:
         raise WireError("a value of no known type")
@@ -175,7 +177,10 @@ def _array(body: dict[str, Any], payload: bytes | bytearray) -> Array:
     if math.prod(shape) * np.dtype(STORAGE[dtype]).itemsize != size or at + size > len(payload):
         raise WireError("an array's bytes don't fit its shape")
     octets = np.frombuffer(payload, dtype=np.uint8, count=size, offset=at)
-    data = (octets != 0 if dtype == "bool" else octets.copy().view(STORAGE[dtype])).reshape(shape)
+    try:
+        data = (octets != 0 if dtype == "bool" else octets.copy().view(STORAGE[dtype])).reshape(shape)
+    except ValueError as error:  # an empty array of a size that no machine could address
+        raise WireError("an array's shape is beyond what an array can be") from error
     extra = {key: value for key, value in body.items() if key not in ("dtype", "shape", "kind", "at", "size")}
     if len(extra) > 8 or not all(_is_fact(value) for value in extra.values()):
         raise WireError("an array with facts of no known type")

@@ -146,8 +146,10 @@ def build(value, framework, device, arguments):
 
 def plain(value, depth=0):
     """A result as something the wire carries; what has no place on it becomes Opaque, by the name of its type."""
-    if value is None or type(value) in (bool, int, float, str):
+    if value is None or type(value) in (bool, float, str):
         return value
+    if type(value) is int:
+        return value if abs(value) < 1 << 64 else wire.Opaque(f"int of {value.bit_length()} bits")
     if depth < 6 and isinstance(value, (tuple, list)):
         base = tuple if isinstance(value, tuple) else list
         return base(plain(item, depth + 1) for item in base.__iter__(value))
@@ -158,7 +160,7 @@ def plain(value, depth=0):
     if isinstance(value, float):
         return float.__float__(value)
     if isinstance(value, int):
-        return int.__index__(value)
+        return plain(int.__index__(value))
     if isinstance(value, np.ndarray):
         return array_out(np.asarray(value), "ndarray")
     if torch is not None and isinstance(value, torch.Tensor):
@@ -427,7 +429,10 @@ def write_frame(fd, frame):
 
 def limit(data_bytes, processes):
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: die with the host
+        libc = ctypes.CDLL(None)
+        libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: die with the host
+        if hasattr(libc, "mallopt"):
+            libc.mallopt(-3, 1 << 20)  # M_MMAP_THRESHOLD, fixed: what is freed goes back at once, so the high-water mark tells of this call alone
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, 64 << 20))
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
