@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sys
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import UsageProblem
-from ..verdict import Verdict, exit_code
+from ..verdict import Verdict, Word, exit_code
 
 if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
@@ -49,8 +51,29 @@ def check(
         judge(exercise, *files[exercise.id], Options(device, isolation, timeout, memory, fresh_seed() if seed is None else seed))
         for exercise in chosen
     ]
+    if file is None and pack is None:
+        remember(verdicts, {name: data for name, (data, _) in files.items()})
     report(verdicts, style, output)
     return exit_code(verdicts)
+
+
+def remember(verdicts: list[Verdict], files: dict[str, bytes]) -> None:
+    """Record the attempts, and put the questions of named misconceptions on the deck. A store that can't be written costs no verdict."""
+    from ..quiz.deck import remember_misconceptions
+    from ..store import Attempt, StoreProblem, open_store
+
+    now = datetime.now(UTC)
+    try:
+        with open_store() as store:
+            for verdict in verdicts:
+                if verdict.word is Word.ERROR:
+                    continue  # a fault of the grader charges nobody an attempt
+                named = tuple(item.id for item in verdict.misconceptions)
+                store.add(Attempt(verdict.exercise, verdict.word.value, verdict.score, verdict.max_score, named,
+                                  hashlib.sha256(files[verdict.exercise]).hexdigest(), verdict.duration_s, verdict.reason or ""), at=now)
+                remember_misconceptions(store, [item.question for item in verdict.misconceptions], now, because=verdict.exercise)
+    except StoreProblem as error:
+        click.echo(f"Note: this attempt was not recorded. {error}", err=True)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,175 @@
+"""``attngrade list``, ``show``, ``hint``, ``solution``: everything about an exercise short of checking it."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import UsageProblem
+
+if TYPE_CHECKING:
+    from ..catalog import Exercise, Pack
+    from ..store import Store
+
+PACK = click.option("--pack", type=click.Path(path_type=Path, file_okay=False), help="Use the exercise set in this folder.")
+WORKSPACE = click.option("--workspace", type=click.Path(path_type=Path, file_okay=False), help="The folder with your files.")
+
+
+@click.command("list", epilog="Example: attngrade list --format json")
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@PACK
+@WORKSPACE
+def list_(style: str, pack: Path | None, workspace: Path | None) -> None:
+    """The exercises with their state, points, and whether a GPU is needed."""
+    from ..catalog import open_pack
+
+    found = open_pack(pack)
+    rows = [_row(exercise, state_of(exercise, found, workspace)) for exercise in found.exercises]
+    if style == "json":
+        click.echo(json.dumps({"schema_version": 1, "exercises": rows}, indent=1))
+        return
+    width = shutil.get_terminal_size((80, 24)).columns
+    title = max(len(row["title"]) for row in rows)
+    for row in rows:
+        needs = "  (GPU to pass)" if row["gpu"] else ""
+        click.echo(f"{row['exercise']}  {row['title']:<{title}}  {row['state']:<11}  {row['best']:g}/{row['points']:g}{needs}"[:width])
+        click.echo(click.wrap_text(row["promise"], width, "            ", "            "))
+    click.echo("\nRead one: attngrade show 1.  Check one: attngrade check 1.")
+
+
+def _row(exercise: Exercise, state: tuple[str, float]) -> dict[str, Any]:
+    return {
+        "exercise": exercise.id, "slug": exercise.slug, "title": exercise.title, "promise": exercise.promise, "state": state[0], "best": state[1],
+        "points": exercise.points, "stretch_points": exercise.stretch_points, "gpu": exercise.gpu, "framework": exercise.framework,
+    }
+
+
+def state_of(exercise: Exercise, pack: Pack, folder: Path | None = None) -> tuple[str, float]:
+    """``passed``, ``provisional``, ``failed``, ``started``, ``untouched`` or ``no file``, and the best score so far."""
+    from ..store import StoreProblem, open_store
+    from ..workspace import find
+
+    try:
+        with open_store(writing=False) as store:
+            attempts = [entry.record for entry in store.attempts(exercise.id)]
+    except StoreProblem:
+        attempts = []
+    best = max((attempt.score for attempt in attempts), default=0.0)
+    for word in ("passed", "provisional"):
+        if any(attempt.verdict == word for attempt in attempts):
+            return word, best
+    if attempts:
+        return "failed", best
+    try:
+        return ("untouched" if find(folder, pack).untouched(exercise) else "started"), best
+    except UsageProblem:
+        return "no file", best
+
+
+@click.command("show", epilog="Example: attngrade show exercise03")
+@click.argument("exercise")
+@PACK
+def show(exercise: str, pack: Path | None) -> None:
+    """The statement of EXERCISE: what to build, shapes, rules."""
+    from ..catalog import open_pack
+
+    found = open_pack(pack).find(exercise)
+    tree = ast.parse(found.stub.read_text(encoding="utf-8"))
+    click.secho(f"{found.id}  {found.title}   {found.points:g} points" + (f" + {found.stretch_points:g} stretch" if found.stretch_points else ""), bold=True)
+    click.echo(found.promise + "\n")
+    click.echo((ast.get_docstring(tree) or "").strip() + "\n")
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in found.functions:
+            _function(node)
+    needs = "numpy" if found.framework == "numpy" else "torch" + (", triton, and a CUDA device to pass" if found.gpu else "")
+    click.echo(f"Needs {needs}.  Check it: attngrade check {found.id}.  Help: attngrade hint {found.id}.")
+
+
+def _function(node: ast.FunctionDef | ast.ClassDef) -> None:
+    if isinstance(node, ast.FunctionDef):
+        click.secho(f"{node.name}({ast.unparse(node.args)})", fg="cyan")
+    else:
+        click.secho(f"class {node.name}", fg="cyan")
+    width = min(shutil.get_terminal_size((80, 24)).columns, 100)
+    for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
+        click.echo(click.wrap_text(" ".join(paragraph.split()), width, "    ", "    "))
+    click.echo()
+
+
+@click.command("hint", epilog="Example: attngrade hint exercise03")
+@click.argument("exercise")
+@click.option("--again", is_flag=True, help="Show the hints seen so far once more.")
+@PACK
+def hint(exercise: str, again: bool, pack: Path | None) -> None:
+    """The next hint for EXERCISE, one at a time; after a named mistake, one about that mistake first."""
+    from ..catalog import open_pack
+    from ..store import Hint, open_store
+
+    found = open_pack(pack).find(exercise)
+    with open_store() as store:
+        texts = [*about_mistakes(found, store), *found.hints]
+        seen = store.hints_shown(found.id)
+        if again:
+            for number, text in enumerate(texts[:seen], 1):
+                _say_hint(number, len(texts), text)
+        elif seen >= len(texts):
+            click.echo(f"You have seen all {len(texts)} hints (--again shows them). `attngrade solution {found.id} --give-up` shows the reference.")
+        else:
+            _say_hint(seen + 1, len(texts), texts[seen])
+            store.add(Hint(found.id, seen + 1), at=datetime.now(UTC))
+
+
+def about_mistakes(exercise: Exercise, store: Store) -> list[str]:
+    """Hints about misconceptions that checks have named, in the order of their first naming (so that numbers stay put)."""
+    from ..misconceptions.reading import read_advice
+
+    named = list(dict.fromkeys(name for entry in store.attempts(exercise.id) for name in entry.record.misconceptions))
+    advice = read_advice(exercise.misconceptions) if named else {}
+    return [advice[name].hint or _look_at(advice[name].advice) for name in named if name in advice][:3]
+
+
+def _look_at(advice: str) -> str:
+    where = advice.partition("Look at:")[2].strip()
+    return f"You were told: {' '.join(advice.partition(chr(10) * 2)[0].split())}" + (f" Look at {where}" if where else "")
+
+
+def _say_hint(number: int, count: int, text: str) -> None:
+    click.echo(click.wrap_text(f"Hint {number} of {count}: {' '.join(text.split())}", min(shutil.get_terminal_size((80, 24)).columns, 100)))
+
+
+@click.command("solution", epilog="Example: attngrade solution exercise03 --diff")
+@click.argument("exercise")
+@click.option("--give-up", is_flag=True, help="Show it though the exercise isn't passed; this is recorded.")
+@click.option("--diff", is_flag=True, help="Show what differs from your own file.")
+@PACK
+@WORKSPACE
+def solution(exercise: str, give_up: bool, diff: bool, pack: Path | None, workspace: Path | None) -> None:
+    """The reference solution of EXERCISE, once it is passed (or with --give-up)."""
+    from ..catalog import open_pack
+    from ..store import GiveUp, open_store
+    from ..workspace import find
+
+    pack_found = open_pack(pack)
+    found = pack_found.find(exercise)
+    with open_store() as store:
+        earned = store.passed(found.id) or store.gave_up(found.id) or any(entry.record.verdict == "provisional" for entry in store.attempts(found.id))
+        if not earned and not give_up:
+            raise UsageProblem(f"{found.id} isn't passed yet. `attngrade hint {found.id}` helps; `--give-up` shows the reference and is recorded.")
+        if not earned:
+            store.add(GiveUp(found.id), at=datetime.now(UTC))
+    text = found.solution.read_text(encoding="utf-8")
+    if diff:
+        own = find(workspace, pack_found).file(found)
+        mine = own.read_text(encoding="utf-8", errors="replace")
+        text = "".join(difflib.unified_diff(mine.splitlines(True), text.splitlines(True), f"yours/{own.name}", f"reference/{own.name}"))
+    click.echo(text or "Your file is the reference, line by line.")
+
+
+COMMANDS = [list_, show, hint, solution]

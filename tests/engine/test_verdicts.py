@@ -1,0 +1,94 @@
+"""What becomes of a submission that is not simply right or wrong: each ending has its reason and its sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from attngrade.catalog import builtin
+from attngrade.grading import Limits
+from attngrade.verdict import Outcome, Reason, Word
+
+EXERCISE = "exercise03"
+SOLUTION = builtin().find(EXERCISE).solution.read_text(encoding="utf-8")
+
+
+def test_the_stub_is_not_implemented_and_earns_nothing(graded):
+    verdict = graded(EXERCISE, builtin().find(EXERCISE).stub.read_bytes())
+
+    assert (verdict.word, verdict.reason, verdict.score) == (Word.FAILED, Reason.NOT_IMPLEMENTED, 0)
+
+
+def test_a_syntax_error_shows_its_line(graded):
+    verdict = graded(EXERCISE, "import torch\n\ndef causal_mask(:\n    pass\n")
+
+    assert (verdict.reason, verdict.line, verdict.line_shown) == (Reason.LOAD_ERROR, 3, "def causal_mask(:")
+    assert "line 3" in verdict.message
+
+
+def test_a_missing_function_is_named_with_what_there_is(graded):
+    verdict = graded(EXERCISE, SOLUTION.replace("def padding_mask", "def pading_mask"))
+
+    told = next(check.message for check in verdict.failed if "does not define" in check.message)
+    assert "`padding_mask`" in told and "pading_mask" in told
+
+
+def test_an_exception_while_loading_is_a_load_error_with_its_line(graded):
+    verdict = graded(EXERCISE, "import torch\n\nraise RuntimeError('boom')\n")
+
+    assert (verdict.word, verdict.reason, verdict.line, verdict.score) == (Word.FAILED, Reason.LOAD_ERROR, 3, 0)
+    assert "boom" in verdict.message
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"a = 1\0", b"# -*- coding: utf-7 -*-\n", b"(" * 5000], ids=["latin", "nul", "utf-7", "deep"])
+def test_what_is_no_utf8_python_is_a_load_error_in_a_sentence(graded, data):
+    verdict = graded(EXERCISE, data)
+
+    assert (verdict.word, verdict.reason) == (Word.FAILED, Reason.LOAD_ERROR)
+    assert verdict.message.endswith((".", "parse."))
+
+
+def test_an_endless_loop_meets_the_time_limit(graded):
+    verdict = graded(EXERCISE, SOLUTION.replace('    t_k = t_q if t_k is None else t_k', "    while True: pass", 1), limits=Limits(timeout_s=1.5))
+
+    assert (verdict.word, verdict.reason) == (Word.FAILED, Reason.TIMEOUT)
+
+
+def test_too_much_memory_meets_the_memory_limit(graded):
+    verdict = graded(EXERCISE, SOLUTION.replace('    t_k = t_q if t_k is None else t_k', "    torch.ones(1 << 30).sum()\n    t_k = t_k or t_q", 1), limits=Limits(memory_mib=1024))
+
+    assert (verdict.word, verdict.reason) == (Word.FAILED, Reason.MEMORY)
+
+
+def test_leaving_early_is_a_crash_and_costs_only_the_checks_that_saw_it(graded):
+    verdict = graded(EXERCISE, SOLUTION.replace("    t_k = t_q if t_k is None else t_k", "    import os\n    if device is not None: os._exit(0)\n    t_k = t_q if t_k is None else t_k", 1))
+
+    assert (verdict.word, verdict.reason) == (Word.FAILED, Reason.CRASH)
+    assert any(check.outcome is Outcome.PASSED for check in verdict.checks)
+
+
+def test_a_broken_rule_costs_the_function_its_points_and_is_named_by_line(graded):
+    verdict = graded(EXERCISE, SOLUTION + "\n\ndef spare(q):\n    return torch.nn.functional.scaled_dot_product_attention(q, q, q)\n")
+
+    assert (verdict.word, verdict.reason) == (Word.FAILED, Reason.RULE_BROKEN)
+    assert verdict.broken[0].line == SOLUTION.count("\n") + 4
+
+
+def test_what_a_submission_prints_is_kept_and_changes_nothing(graded):
+    verdict = graded(EXERCISE, SOLUTION + "\nprint('hello ' * 30000)\n")
+
+    assert verdict.word is Word.PASSED
+    assert verdict.output.startswith("hello hello") and len(verdict.output) < 70_000
+
+
+def test_a_prompt_for_input_meets_an_empty_stdin(graded):
+    verdict = graded(EXERCISE, SOLUTION + "\nimport sys\nassert sys.stdin.read() == ''\n")
+
+    assert verdict.word is Word.PASSED
+
+
+def test_points_are_those_of_the_catalog(graded):
+    verdict = graded(EXERCISE, SOLUTION)
+    exercise = builtin().find(EXERCISE)
+
+    assert sum(check.max_points for check in verdict.checks if not check.stretch) == exercise.points
+    assert sum(check.max_points for check in verdict.checks if check.stretch) == exercise.stretch_points
