@@ -42,7 +42,7 @@ class Stage(worker.Session):
         for name in message["ids"]:
             setattr(self.module, self.wrong[name].of, self.wrong[name].code)
         self.kept, self.objects = {}, {}
-        return {}
+        return {"defines": {key: self.sort(value) for key, value in vars(self.module).items() if not key.startswith("__")}}
 
     def fresh(self, name: str) -> types.ModuleType:
         """A new module with the solution's code run in it."""
