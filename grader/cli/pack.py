@@ -49,6 +49,16 @@ def verify(folder: Path | None, names: tuple[str, ...], jobs: int | None, style:
     return 1 if lost or any(report.problems for report in done) else 0
 
 
+@pack.command("new", epilog="Example: attngrade pack new my_pack")
+@click.argument("folder", type=click.Path(path_type=Path))
+def new(folder: Path) -> None:
+    """Write a small exercise set that verifies into FOLDER, to start your own from."""
+    from ..starter import write_pack
+
+    files = write_pack(folder)
+    click.echo(f"Wrote {len(files)} files into {folder}. Next: attngrade pack verify {folder}")
+
+
 def _verify(exercise: object, seed: int) -> Report:
     from ..verify import verify as verify_one
 
