@@ -12,9 +12,11 @@ from .. import __version__
 from ..errors import AttngradeError
 
 COMMANDS = {  # command -> (module of this package, one line for the list of commands)
+    "init": ("workspace", "write the exercises into a folder of yours"),
     "list": ("exercises", "exercises with state, points, and whether a GPU is needed"),
     "show": ("exercises", "the statement of an exercise"),
     "check": ("check", "run the hidden checks on your files"),
+    "reset": ("workspace", "put a stub back; your old file is kept beside it"),
     "hint": ("exercises", "the next hint, one at a time"),
     "solution": ("exercises", "the reference solution, once passed or with --give-up"),
     "pack": ("pack", "verify an exercise set, or start one of your own"),
@@ -66,7 +68,9 @@ def cli(ctx: click.Context) -> None:
     Start with `attngrade list`, then edit a stub and run `attngrade check 3`.
     """
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        from .workspace import standing
+
+        standing()
 
 
 def main(args: list[str] | None = None) -> None:

@@ -1,0 +1,83 @@
+"""``attngrade init``, ``reset``, and ``attngrade`` alone: where one stands and the one next thing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .exercises import PACK, WORKSPACE, state_of
+
+
+@click.command("init", epilog="Example: attngrade init my_attention")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
+@PACK
+def init(folder: Path, pack: Path | None) -> None:
+    """Write the stubs and a short README into FOLDER (here, if none is named)."""
+    from ..catalog import open_pack
+    from ..workspace import init as write
+
+    found = open_pack(pack)
+    write(folder, found)
+    first = found.exercises[0]
+    into = "" if str(folder) == "." else f"cd {folder}, "
+    click.echo(f"Wrote {len(found.exercises)} exercises into {folder}. Next: {into}open {first.module}.py, and run `attngrade watch`.")
+
+
+@click.command("reset", epilog="Example: attngrade reset exercise03")
+@click.argument("exercise")
+@PACK
+@WORKSPACE
+def reset(exercise: str, pack: Path | None, workspace: Path | None) -> None:
+    """Put the stub of EXERCISE back; your old file is kept beside it."""
+    from ..catalog import open_pack
+    from ..errors import UsageProblem
+    from ..workspace import Workspace, find
+
+    found = open_pack(pack)
+    one = found.find(exercise)
+    try:
+        place = find(workspace, found)
+    except UsageProblem:
+        if workspace is None:
+            raise
+        place = Workspace(workspace)
+    kept = place.reset(one)
+    click.echo(f"{place.path(one)} is the stub again." + (f" Your old file is {kept.name}." if kept else ""))
+
+
+def standing() -> None:
+    """Where one stands, and the one next thing to do."""
+    from ..catalog import builtin
+    from ..errors import UsageProblem
+    from ..workspace import find
+
+    pack = builtin()
+    try:
+        place = find(None, pack)
+    except UsageProblem:
+        click.echo("You have no workspace here.\nNext: attngrade init my_attention   (writes the exercises into a new folder)")
+        return
+    states = {exercise.id: state_of(exercise, pack, place.folder)[0] for exercise in pack.exercises}
+    done = sum(state in ("passed", "provisional") for state in states.values())
+    click.echo(f"{place.folder}: {done} of {len(states)} exercises done.")
+    for exercise in pack.exercises:
+        click.echo(f"  {exercise.id}  {exercise.title}: {states[exercise.id]}")
+    click.echo(_next(pack.exercises, states))
+
+
+def _next(exercises: tuple[object, ...], states: dict[str, str]) -> str:
+    for exercise in exercises:
+        name = getattr(exercise, "id", "")
+        if states[name] in ("passed", "provisional"):
+            continue
+        number = getattr(exercise, "number", 0)
+        if states[name] == "no file":
+            return f"Next: attngrade reset {number}   (its file is missing)"
+        if states[name] == "untouched":
+            return f"Next: attngrade show {number}   (then edit {getattr(exercise, 'module', '')}.py, and attngrade watch)"
+        return f"Next: attngrade check {number}"
+    return "Next: attngrade quiz --interview   (everything here is done)"
+
+
+COMMANDS = [init, reset]
