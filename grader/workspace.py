@@ -44,7 +44,7 @@ class Workspace:
 
     def _renamed(self, exercise: Exercise) -> Path | None:
         marks = (exercise.id, exercise.slug)
-        found = [path for path in sorted(self.folder.glob("*.py")) if any(mark in path.name for mark in marks)]
+        found = [path for path in sorted(self.folder.glob("*.py")) if any(mark in path.name for mark in marks) and ".old" not in path.name]
         return found[0] if found else None
 
     def untouched(self, exercise: Exercise) -> bool:
