@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import PackProblem, UsageProblem
+from ..errors import UsageProblem
 
 if TYPE_CHECKING:
     from ..quiz.question import Question
@@ -83,18 +83,10 @@ def html(topics: tuple[str, ...], bank: Path | None, output: Path | None) -> Non
 
 
 def chosen(topics: tuple[str, ...], folder: Path | None) -> list[Question]:
-    """The questions of these topics, all where none is named. Raises UsageProblem for a topic that isn't there."""
-    from ..quiz.question import BankError, load_bank
+    """The questions of these topics, all where none is named."""
+    from .bank import of_topics, open_bank
 
-    try:
-        questions = list(load_bank(folder).questions)
-    except BankError as error:
-        raise PackProblem("The question bank", error.problems) from None
-    known = {question.topic for question in questions}
-    for topic in topics:
-        if topic not in known:
-            raise UsageProblem(f"There is no topic {topic!r}. Topics: {', '.join(sorted(known))}.")
-    return [question for question in questions if not topics or question.topic in topics]
+    return of_topics(open_bank(folder), topics)
 
 
 def _deliver(text: str, output: Path | None) -> None:

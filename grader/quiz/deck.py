@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from ..store import Answer, Called, Flip, Review, Store
-from .schedule import Call, Card, Rated, cards, day_of
+from .question import Bank, Question
+from .schedule import Call, Card, Rated, cards, day_of, proposed_rating
 
 INTERVIEW = "interview"  # the setting that holds the date
 _LEFT_ALONE = timedelta(hours=1)
@@ -43,6 +44,8 @@ class Given:
     score: float
     earned: tuple[str, ...]
     seconds: float
+    contradicted: bool = False
+    hints: int = 0
 
 
 def load_deck(store: Store, now: datetime) -> Deck:
@@ -81,18 +84,38 @@ def unrated(store: Store, now: datetime) -> list[Given]:
     return [given for given in given_answers(store) if given.id not in rated and given.at < now - _LEFT_ALONE]
 
 
+def settle(store: Store, bank: Bank, now: datetime) -> int:
+    """Rate the answers that an interruption left unrated, as their marks propose, on the day they were given. Returns how many."""
+    left = [given for given in unrated(store, now) if given.question in bank.ids]
+    for given in left:
+        store.add(Review(given.question, _rating(bank.get(given.question), given), day_of(given.at.astimezone(now.tzinfo)).isoformat(), given.id), now)
+    return len(left)
+
+
 def given_answers(store: Store, question: str | None = None) -> list[Given]:
-    """Every answer, oldest first, with the flips that followed it."""
+    """Every answer, oldest first, with the flips that followed it; one that was replaced is left out."""
     flips: dict[str, list[Flip]] = {}
     for entry in store.entries(Flip):
         flips.setdefault(entry.record.answer, []).append(entry.record)
-    return [_given(entry.id, entry.at, entry.record, flips.get(entry.id, [])) for entry in store.entries(Answer, question)]
+    entries = store.entries(Answer, question)
+    replaced = {entry.record.replaces for entry in entries}
+    return [_given(entry.id, entry.at, entry.record, flips.get(entry.id, [])) for entry in entries if entry.id not in replaced]
 
 
 def _given(name: str, at: datetime, answer: Answer, flips: list[Flip]) -> Given:
     earned = dict.fromkeys(answer.earned, True) | {flip.point: flip.earned for flip in flips}
     score = flips[-1].score if flips else answer.score
-    return Given(name, at, answer.question, answer.text, score, tuple(point for point, yes in earned.items() if yes), answer.seconds)
+    counted = tuple(point for point, yes in earned.items() if yes)
+    contradicted = bool(set(answer.contradicted) - set(counted))
+    return Given(name, at, answer.question, answer.text, score, counted, answer.seconds, contradicted, answer.hints)
+
+
+def _rating(question: Question, given: Given) -> int:
+    missed = any(point.required and point.id not in given.earned for point in question.points)
+    in_time = given.seconds <= question.time_s
+    return proposed_rating(
+        score=given.score, contradicted=given.contradicted, required_missed=missed, false_claim=False, in_time=in_time, hints=given.hints
+    )
 
 
 def _events(store: Store) -> list[Rated | Call]:

@@ -22,5 +22,16 @@ def right_letters(question: Question, turn: int = 0) -> str:
     return " ".join(letters[option.id] for option in question.options if option.correct or question.kind == "order")
 
 
+def from_letters(question: Question, typed: str, turn: int = 0) -> str:
+    """What was typed with letters replaced by the ids of the options behind them; anything else stays as it is."""
+    if not question.options:
+        return typed
+    ids = {letter: option.id for letter, option in laid_out(question, turn)}
+    words = typed.lower().replace(",", " ").replace(")", " ").replace(">", " ").replace("→", " ").split()
+    if len(words) == 1 and len(words[0]) > 1 and set(words[0]) <= set(ids):
+        words = list(words[0])
+    return " ".join(ids[word] for word in words) if words and all(word in ids for word in words) else typed
+
+
 def _lot(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()

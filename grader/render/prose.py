@@ -57,7 +57,7 @@ def filled(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
 
 def shown(text: str) -> str:
     """The text without characters that would steer a terminal."""
-    return "".join(each if each in "\n\t" or unicodedata.category(each) not in ("Cc", "Cs", "Cf") else "�" for each in text).expandtabs(4)
+    return "".join(each if each in "\n\t" or unicodedata.category(each) not in ("Cc", "Cs", "Cf", "Zl", "Zp") else "�" for each in text).expandtabs(4)
 
 
 def _chunks(text: str) -> list[list[str]]:

@@ -46,7 +46,7 @@ class GiveUp:
 
 @dataclass(frozen=True)
 class Answer:
-    """One typed answer with the marks it got on the spot; flips come after it as entries of their own."""
+    """One typed answer with the marks it got on the spot; flips come after it as entries of their own. It may replace one with a typo."""
 
     kind: ClassVar[str] = "answer"
     question: str
@@ -59,6 +59,7 @@ class Answer:
     marker: str = "rubric"
     seconds: float = 0.0
     hints: int = 0
+    replaces: str = ""
 
 
 @dataclass(frozen=True)

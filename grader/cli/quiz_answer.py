@@ -1,0 +1,161 @@
+"""Taking one answer: several lines, drafts kept line by line, hints on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..quiz.question import Question
+from ..render.prose import wrapped
+
+if TYPE_CHECKING:
+    from ..store import Store
+    from .console import Console
+
+COMMANDS = ":hint :edit :skip :quit :help"
+_ALIASES = {":h": ":hint", ":e": ":edit", ":s": ":skip", ":q": ":quit", ":?": ":help"}
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What came of asking."""
+
+    text: str
+    seconds: float
+    hints: int = 0
+
+
+class Skipped(Exception):
+    """The person goes on without answering; nothing is logged."""
+
+
+class Left(Exception):
+    """The person leaves; what was typed is kept as a draft."""
+
+    def __init__(self, by_signal: bool = False):
+        super().__init__()
+        self.by_signal = by_signal
+
+
+def wanted_lines(question: Question) -> int:
+    """How many lines are a whole answer; 0: as many as one likes, and an empty one at the end."""
+    return 0 if question.kind == "open" else max(1, len(question.slots))
+
+
+def how_to_answer(question: Question) -> str:
+    """What to type, in one line."""
+    if question.kind == "open":
+        return "Write as you would say it; an empty line ends the answer."
+    if len(question.slots) > 1:
+        return "One line for each: " + "; ".join(slot.label for slot in question.slots)
+    return "One line."
+
+
+class Taker:
+    """Takes the answer to one question."""
+
+    def __init__(self, console: Console, store: Store, question: Question):
+        self.console, self.store, self.question = console, store, question
+        self.lines: list[str] = []
+        self.wanted = wanted_lines(question)
+        self.hints = 0
+        self.spent = 0.0
+        self.started = 0.0
+
+    def take(self, begin_with: str = "") -> Typed:
+        """The answer. Raises Skipped or Left; either way nothing typed is lost."""
+        text, self.spent = self.store.draft(self.question.id)
+        self.started = self.console.now()
+        offered = begin_with.split("\n") if begin_with else []
+        if text:
+            self.lines = text.split("\n")
+            begun = [f"       {line}" for line in wrapped(text, self.console.width - 7)]
+            self.console.say(["You had begun:", *begun, "Go on from there; :again starts afresh."])
+        try:
+            self._type(offered)
+        except KeyboardInterrupt:
+            self._keep(self.console.unfinished())
+            self.console.say()
+            raise Left(by_signal=True) from None
+        return Typed(_sane("\n".join(self.lines)).strip(), self._seconds(), self.hints)
+
+    def _type(self, offered: list[str]) -> None:
+        asked_twice = False
+        while True:
+            try:
+                line = self.console.line(self._left, offered.pop(0) if offered else "")
+            except EOFError:
+                self.console.say()
+                if not self.lines:
+                    raise Left from None
+                return
+            word = _ALIASES.get(line.strip(), line.strip())
+            if word in _COMMANDS:
+                _COMMANDS[word](self)
+            elif word:
+                self.lines.append(line)
+                self._keep()
+                if len(self.lines) == self.wanted:
+                    return
+            elif self.lines or asked_twice:
+                return
+            else:
+                asked_twice = True
+                self.console.say("Nothing typed yet. Enter once more if you don't know; :skip passes without a mark.")
+
+    def hint(self) -> None:
+        """Show the next hint."""
+        if self.hints < len(self.question.hints):
+            self.hints += 1
+            text = f"Hint {self.hints} of {len(self.question.hints)}: {self.question.hints[self.hints - 1]}"
+        else:
+            text = "There are no more hints." if self.hints else "This question has no hints."
+        self.console.say(wrapped(text, self.console.width, "       "))
+
+    def edit(self) -> None:
+        """Let the person's own editor have the answer."""
+        text = self.console.edit("\n".join(self.lines))
+        if text is None:
+            self.console.say("No editor, or nothing saved there. $EDITOR names the one to use.")
+            return
+        self.lines = [line.rstrip() for line in text.strip().split("\n") if line.strip()]
+        self._keep()
+        self.console.say([f"       {line}" for line in self.lines])
+
+    def skip(self) -> None:
+        """Pass."""
+        self.store.drop_draft(self.question.id)
+        raise Skipped
+
+    def quit(self) -> None:
+        """Leave, with a draft."""
+        self._keep()
+        raise Left
+
+    def again(self) -> None:
+        """Forget what was typed."""
+        self.lines = []
+        self.store.drop_draft(self.question.id)
+
+    def help(self) -> None:
+        """Say what can be typed."""
+        self.console.say([how_to_answer(self.question), ":hint the next hint · :edit your $EDITOR · :again start afresh · :skip pass · :quit leave"])
+
+    def _keep(self, rest: str = "") -> None:
+        text = _sane("\n".join([*self.lines, rest] if rest.strip() else self.lines))
+        if text.strip():
+            self.store.save_draft(self.question.id, text, self._seconds())
+
+    def _seconds(self) -> float:
+        return self.spent + self.console.now() - self.started
+
+    def _left(self) -> float:
+        return self.question.time_s - self._seconds()
+
+
+_COMMANDS = {":hint": Taker.hint, ":edit": Taker.edit, ":skip": Taker.skip, ":quit": Taker.quit, ":again": Taker.again, ":help": Taker.help}
+
+
+def _sane(text: str) -> str:
+    """Bytes that were no UTF-8 become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
