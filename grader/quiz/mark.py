@@ -136,7 +136,7 @@ def _earning(patterns: list[Pattern], reading: _Reading) -> list[Instance]:
 def _undercuts(denied: Instance, asserted: Instance, governed: list[tuple[int, range]]) -> bool:
     if denied.end - denied.start > asserted.end - asserted.start:
         return False
-    return any(a[0] < b[1] and b[0] < a[1] for a in governed_spans(denied, governed) for b in asserted.spans)
+    return any(a[0] < b[1] and b[0] < a[1] for a in governed_spans(denied, governed, asserted) for b in asserted.spans)
 
 
 def _with_weak(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> list[PointMark]:

@@ -31,7 +31,7 @@ _HEARSAY = [
 ]  # fmt: skip
 _WITHDRAW = [
     p.split() for p in (
-        "actually no;no wait;wait no;scratch that;no sorry;sorry no;sorry;correction;or rather;hmm no;oops;strike that;my bad;take that back;"
+        "actually no;no wait;wait no;scratch that;no sorry;sorry no;sorry;or rather;hmm no;oops;strike that;my bad;take that back;"
         "no actually;wait actually;wait;i mean;i meant;no hang on;hang on;no that be wrong;let me fix;let me redo;let me correct;uh no;er no;ugh no;nope;make that;"
         "ignore that;forget that;no no"
     ).split(";")
@@ -60,13 +60,13 @@ _TO_MARKER = re.compile(
 _FINITE = frozenset(
     "is are be was were has had do does did can will would get gets go goes make makes keeps gives becomes adds sums grows prevents stops divides "
     "multiplies pushes drives saturates vanishes cancels stays freezes moves steps learns breaks scales carries limits applies puts sets normalizes "
-    "leaves counts uses mean means say need needs want turns mixes averages loses returns equals comes drops kills flows reaches passes "
-    "changes shrinks explodes blows fails holds depends know see let shows finds looks points aligns dies gets takes took because since so if when while not "
-    "never that which than it they you we this there don = -> ~ < > <= >= == collapses tells lets reduces forces behaves lies sees assume compute share grow keep add lose become cancel saturate vanish align diverge explode depend carry give get make shares wants kill agree think".split()
+    "leaves counts uses means say need needs want turns mixes averages loses returns equals comes drops kills flows reaches passes "
+    "changes shrinks explodes blows fails holds depends know see let shows finds looks points aligns dies gets takes took because since so if when while "
+    "that which than it they you we this there don = -> ~ < > <= >= == collapses tells lets reduces forces behaves lies sees assume compute share grow keep add lose become cancel saturate vanish align diverge explode depend carry give get make shares wants kill agree think".split()
 )
 _VERBS = frozenset(word for word in _FINITE if word.isalpha())
 _GRAMMAR = _FINITE | frozenset(
-    "the a an to of in on at by for from with as its these those them and or but then no have only all each every into out up what how why where who "
+    "the a an to of in on at by for from with as its these those them and or but then have only all each every into out up what how why where who "
     "per before after over via without during until through + - * gets got always just".split()
 )
 
@@ -108,7 +108,11 @@ def _clause_end(tokens: list[Token], at: int) -> int:
     end = at + 1
     while end < len(tokens) and tokens[end].clause == tokens[at].clause:
         end += 1
-    return end
+    after = end
+    while after < len(tokens) and tokens[after].clause == tokens[min(end, len(tokens) - 1)].clause:
+        after += 1
+    adverb = end < len(tokens) and after - end == 1 and tokens[end].sentence == tokens[at].sentence and tokens[end].word.endswith("ly")
+    return after if adverb else end  # "aren't changed more, relatively"
 
 
 def _sentence_end(tokens: list[Token], at: int) -> int:
@@ -128,9 +132,10 @@ def negated(instance: Instance, governed: Iterable[tuple[int, range]]) -> bool:
     return False
 
 
-def governed_spans(instance: Instance, governed: Iterable[tuple[int, range]]) -> list[Span]:
-    """The concepts of an instance that a negator outside of it governs."""
-    outside = [scope for at, scope in governed if not any(start <= at < end for start, end in instance.spans)]
+def governed_spans(instance: Instance, governed: Iterable[tuple[int, range]], spared: Instance) -> list[Span]:
+    """The concepts of an instance that a negator governs which is no part of it, nor of `spared`."""
+    own = instance.spans + spared.spans
+    outside = [scope for at, scope in governed if not any(start <= at < end for start, end in own)]
     return [span for span in instance.spans if any(span[0] in scope for scope in outside)]
 
 
@@ -155,9 +160,10 @@ def _phrase_at(tokens: list[Token], at: int, phrases: list[list[str]]) -> int:
 
 def _withdrawn(text: Text) -> None:
     tokens = text.tokens
+    paused = {n for n, sign in text.punctuation if sign.startswith("..")}
     at = 0
     while at < len(tokens):
-        length = _phrase_at(tokens, at, _WITHDRAW)
+        length = _phrase_at(tokens, at, _WITHDRAW) or (tokens[at].word == "no" and at in paused)
         if not length:
             at += 1
             continue
@@ -262,11 +268,12 @@ def is_list(tokens: list[Token]) -> bool:
     for token in tokens:
         segments.setdefault(token.segment, []).append(token)
     grammar = sum(token.word in _GRAMMAR and token.word.isalpha() for token in tokens)
+    words = sum(token.word.isalpha() and len(token.word) > 1 for token in tokens)
     if len(segments) >= 4 and len(tokens) / len(segments) <= 4.5:
         said = sum(_says(part) for part in segments.values())
-        return said <= len(segments) // 4 and grammar <= 0.2 * len(tokens)
+        return said <= len(segments) // 4 and grammar <= max(1, 0.12 * words)
     symbols = sum(token.word in ("->", "=", "~") for token in tokens)
-    return len(tokens) >= 6 and len(segments) <= 3 and grammar + symbols <= len(tokens) // 10
+    return len(tokens) >= 8 and words >= 0.7 * len(tokens) and len(segments) <= 3 and grammar + symbols <= len(tokens) // 10
 
 
 def _says(part: list[Token]) -> bool:

@@ -212,13 +212,18 @@ class _Search:
             ends |= self._match(phrase, n + 1, at + 1)
         return ends
 
+    def _apart(self, phrase: tuple[Item, ...], left: int, right: int) -> bool:
+        """Another sentence; or, for a phrase that begins with a negator, beyond a comma."""
+        one, other = self.tokens[left], self.tokens[right]
+        return one.sentence != other.sentence or one.segment != other.segment and bool(phrase[0].stems & NEGATORS)
+
     def _gap(self, phrase: tuple[Item, ...], n: int, at: int) -> set[int]:
         ends: set[int] = set()
         for skip in range(phrase[n].gap + 1):
             here = at + skip
             if skip and (here > len(self.tokens) or self.tokens[here - 1].stem in NEGATORS):
                 break
-            if skip and here < len(self.tokens) and self.tokens[here].sentence != self.tokens[at - 1].sentence:
+            if skip and here < len(self.tokens) and self._apart(phrase, at - 1, here):
                 break
             ends |= self._match(phrase, n + 1, here)
         return ends

@@ -15,14 +15,14 @@ _SUP = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀᵗᵏⁱ", "0123456789-+tt
 _CHARS = {
     "∞": "inf", "√": "sqrt", "·": "*", "⋅": "*", "∙": "*", "×": "*", "•": "\n- ", "−": "-", "–": "-", "—": " ; ", "≈": "~", "≃": "~",
     "≅": "~", "∼": "~", "∝": "~", "→": " -> ", "⇒": " -> ", "⟶": " -> ", "⟹": " -> ", "↦": " -> ", "≤": "<=", "≥": ">=", "⩾": ">=",
-    "≠": "!=", "∑": " sum ", "Σ": " sum ", "δ": "delta", "Δ": "delta", "σ": "sigma", "μ": "mu", "µ": "mu", "α": "alpha", "θ": "theta",
+    "≠": "!=", "∑": " sum ", "Σ": " sum ", "δ": " delta ", "Δ": " delta ", "σ": "sigma", "μ": "mu", "µ": "mu", "α": "alpha", "θ": "theta",
     "Θ": "o", "ρ": "rho", "⊤": "^t", "‖": "|", "∂": "d", "⟨": "<", "⟩": ">", "’": "'", "‘": "'", "`": " ", "“": '"', "”": '"', "½": "1/2",
     "¼": "1/4", "₋": "-", "⊗": " outer ", "⊥": " independent ", "⫫": " independent ", "∇": " gradient ", "≡": "=", "≔": "=", "′": "'", "↑": " grows ", "…": "...",
 }  # fmt: skip
 _LOOKALIKE = dict(zip("аеорсхіјѕԁһԛ", "aeopcxijsdhq", strict=True))
 
 _K = r"d_k"
-_I, _OPEN, _CLOSE = r"[ijkmn]", r"\s*[({\[]?\s*", r"\s*[)}\]]?"
+_I, _OPEN, _CLOSE = r"[ijkmn1]", r"\s*[({\[]?\s*", r"\s*[)}\]]?"
 
 _LATEX = [
     (r"\\(?:mathbb|mathbf|mathrm|operatorname|text)\s*\{?\s*e\s*\}?(?![a-z])", " expect "), (r"\\(?:mathbb|mathbf|mathds)\s*\{?\s*1\s*\}?(?:_\{?\s*(?:i\s*=?\s*j|\{?i=j\}?)\s*\}?)?", " delta_ij "),
@@ -43,7 +43,7 @@ _ATOMS = [
     (r"\b(sigma|pi|alpha|rho)\s*\1\s*(?:\^t|\^\(t\)|')", " pp^t "), (r"\be\s+(?=[xyzt]_)", " expect "), (r"\bsigma(?:_\w+)?\s*\^\s*\(?2\)?", " variance "),
     (r"\bmu(?:_\w+)?(?=\s*(?:=|~))", " mean "),
     (r"(?<=[a-z0-9.)]) n (?=[a-z]{2}|k\b)", " and "), (r"\bqk\s*-?\s*(?:layer|rms)?-?norm\w*|\bquery[\s-]+key[\s-]+norm\w*", " qknorm "), (r"\boff-?diag(?:onals?)?\b", "off diagonal"),
-    (r"\bv\s*\[", " variance ("), (r"\bex(?=\s*(?:=|\^2))", "expect x"), (r"\b([ie])\.([ge])\.?,?(?=\W)", r" "), (r"\b(etc|vs|resp|approx|w\.r\.t|cf|fig|eq)\.", r"\1"), (r"\bw\.r\.t\b", "wrt"),
+    (r"\bv\s*\[", " variance ("), (r"\bex(?=\s*(?:=|\^2))", "expect x"), (r"\b([ie])\.([ge])\.?,?(?=\W)", r" "), (r"\b(etc|vs|resp|approx|w\.r\.t|cf|fig|eq)\.", r"\1"), (r"\bw\.r\.t\b", "wrt"), (r"\bi\.\s?i\.\s?d\.?", "iid"),
     (r"\bb/c\b", "because"), (r"\bw/o\b", "without "), (r"\bw/(?=\s|[a-z])", "with "), (r"\band/or\b", "or"),
     (r"float\(\s*['\"]?-\s*inf(?:inity)?['\"]?\s*\)|-\s*float\(\s*['\"]inf(?:inity)?['\"]\s*\)", " -inf "),
     (r"-\s*(?:np|torch|math|numpy|jnp)\.inf\b|(?:torch|np|jnp)\.finfo\([^()]{0,40}\)\.min|-\s*1e\+?\d+\b|-\s*10\^\(?\d+\)?", " -inf "),
@@ -66,14 +66,14 @@ _ATOMS = [
     (r"\b([psayw])\s*@\s*\1\s*(?:\.t\b|\^t)?|\b([psayw])\s*\*?\s*\2\s*(?:\^t|\^'|'|\.t\b)|\b([psayw])\s?\3\s?(?:t\b|\^t|transposed?\b)|\b(?:outer|ger)\s*\(\s*([psayw]|probs?|sm|pi)\s*,\s*\4\s*\)|\b([psayw])\s+outer\s+\5\b", " pp^t "),
     (r"\bdiag\s*\(\s*(?:s|a|y|probs?|sm|pi)\s*\)", "diag(p)"),
     (r"\bp\s+p[\s-]+transposed?\b|\bp\s+times\s+p[\s-]+transposed?\b|\bp\s*\[:, ?none\]\s*[*@]\s*p\s*\[none(?:, ?:)?\]", " pp^t "),
-    (r"\b(?:e|e_?[0-9a-z])\s*(?:e|e_?[0-9a-z])\s*(?:\^t|'|\.t\b)|\be_?\d\s?e_?\d\s?t\b|\bouter\s*\(\s*(?:e|e_?\w)\s*,\s*(?:e|e_?\w)\s*\)", " ee^t "),
+    (r"\b(?:e|e_?[0-9a-z])\s*(?:e|e_?[0-9a-z])\s*(?:\^t|'|\.t\b|\s+transposed?\b)|\be_?\d\s?e_?\d\s?t\b|\bouter\s*\(\s*(?:e|e_?\w)\s*,\s*(?:e|e_?\w)\s*\)", " ee^t "),
     (r"\b(?:kronecker\s+)?delta\s*_?\s*\(?\s*i\s*,?\s*j\s*\)?|\bkronecker(?:\s+delta)?\b|(?:\b1|\bi|\bidentity)?\s*[\[{(]\s*i\s*==?\s*j\s*[\]})]|\bi_ij\b", " delta_ij "),
     (rf"\bp_?\[\s*({_I})\s*\]|\bp_?({_I})\b", lambda m: f" p_{m.group(1) or m.group(2)} "),
-    (r"\bw[_^]?\(?q\)?\b|\bq_proj\b|\bwq\b", " w_q "), (r"\bw[_^]?\(?k\)?\b|\bk_proj\b|\bwk\b", " w_k "),
+    (r"\bw[_^]?\(?q\)?\b|\bq_proj\b|\bwq\b", "w_q"), (r"\bw[_^]?\(?k\)?\b|\bk_proj\b|\bwk\b", "w_k"),
     (r"\bo\s*\(\s*1\s*\)", " o(1) "), (r"\btheta\s*\(\s*1\s*\)", " o(1) "), (r"\bo\s*\(\s*(?=[a-z0-9])", " "),
     (r"\be\s*[\[({]", " expect ("), (r"\be\s*\^\s*|\bexp\s*\(", " exp ("), (r"\be\s+to\s+the\b(?:\s+power(?:\s+of)?)?", " exp "),
     (r"\bvar\s*[\[({]|\bvariance\s*[\[({]", " variance ("), (r"\bstd\s*[\[({]", " std ("),
-    (r"==?>|--?>", " -> "), (r"(?<=[a-z0-9)])-(?=[a-z])", " "), (r"(?<=[a-z])\+(?=[a-z])", " + "), (r"~=|=~", "~"), (r"\bnp\.|\btorch\.", ""),
+    (r"==?>|--?>", " -> "), (r"(?<=[a-z]{2})-(?=[a-z])|(?<=\b[a-z])-(?=[a-z]{2})|(?<=\d)-(?=[a-z]{2})", " "), (r"(?<=[a-z])\+(?=[a-z])", " + "), (r"~=|=~", "~"), (r"\bnp\.|\btorch\.", ""),
 ]  # fmt: skip
 
 _RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = []

@@ -11,12 +11,13 @@ from .words import CONTRACTED, FILLERS, NEGATORS, american, stem
 
 _TOKEN = re.compile(
     r"-inf\b|1/sqrt\(d_k\)|sqrt\([^()\s]*\)|1/d_k|\w+\^-1/4|o\(1\)|q\.k|q_i\*k_i|pp\^t|ee\^t|delta_ij|->|<=|>=|!=|==|\.\.+"
-    r"|[a-z]+(?:_[a-z0-9]+)*(?:\^[a-z0-9]+)?(?:'[a-z]+)?|\d+(?:\.\d+)?(?:e[+-]?\d+)?%?|\n|[^\s\w]"
+    r"|[a-z][a-z0-9]*(?:_[a-z0-9]+)*(?:\^[a-z0-9]+)?(?:'[a-z]+)?|\d+(?:\.\d+)?(?:e[+-]?\d+)?%?|\n|[^\s\w]"
 )
 _BREAKS_CLAUSE = frozenset(
     "but so because since while whereas which then hence thus therefore though however if when unless where who yet except -> and as".split()
 )
 _NEW_CLAUSE = re.compile(r"\s+(?:the|it|they|that|this|these|we|you|so|there|its|their|then|i|if|when|one|once|as|after|with|because|since)\b")
+_SMALL = re.compile(r"\d+(?:\.\d+)?e-(?:[4-9]|\d\d+)")
 _OPERATORS = frozenset("= == ~ + - * / < > <= >= != -> ^ @".split())
 
 
@@ -62,14 +63,17 @@ class _Cutter:
     def take(self, piece: str, start: int, end: int, text: str) -> None:
         if piece == "\n":
             self._line(text, end)
-        elif piece[0] in ".!?" and _ends(text, end):
+        elif piece[0] in ".!?" and not piece.startswith("..") and _ends(text, end):
             self._stop(piece)
         elif piece in (";", ":", ",") or piece.startswith(".."):
             self._pause(piece)
         elif piece[0].isalnum() or piece in _OPERATORS or piece == "-inf" or piece[0] == "-":
             if piece in ("-", "*", "+") and not text[text.rfind("\n", 0, start) + 1 : start].strip():
                 return  # a bullet
+            self.segment += piece in ("/", "+") and text[start - 1 : start] == " " == text[end : end + 1]
             self._words(piece, start, end, text)
+        elif piece in ("|", "&") and text[start - 1 : start] == " " == text[end : end + 1]:
+            self.segment += 1
         elif piece in "()":
             self.clause += 1
             self.segment += text[max(0, start - 1) : start] == " " or piece == ")"
@@ -104,7 +108,16 @@ class _Cutter:
             begin = self.places[start]
             finish = self.places[end - 1] + 1
             filler = word in FILLERS and word not in NEGATORS
-            self.tokens.append(Token(word, "%" if word.endswith("%") else stem(word), begin, finish, self.sentence, self.clause, filler, self.segment))
+            self.tokens.append(Token(word, _stem(word), begin, finish, self.sentence, self.clause, filler, self.segment))
+
+
+def _stem(word: str) -> str:
+    if word[0].isdigit():
+        if word.endswith("%"):
+            return "%"
+        if _SMALL.fullmatch(word):
+            return "negligibl"
+    return stem(word)
 
 
 def _ends(text: str, end: int) -> bool:
