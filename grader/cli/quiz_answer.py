@@ -101,7 +101,7 @@ class Taker:
                 return
             else:
                 asked_twice = True
-                self.console.say("Nothing typed yet. Enter once more if you don't know; :skip passes without a mark.")
+                self.console.say("Nothing typed. Enter again: I don't know. :skip passes.")
 
     def hint(self) -> None:
         """Show the next hint."""

@@ -155,15 +155,13 @@ class Session:
 
     def _rate_nothing(self, done: Done, turn: int) -> None:
         """A typo: the same question again, the text typed in beforehand; the first try doesn't count."""
-        self.done.remove(done)
+        place = self.done.index(done)
         self.console.say(["", "Correct your answer; the first try doesn't count."])
         try:
-            again = self._answered(done.sitting.question, turn, done.sitting.marking.answer, replaces=done.answer)
-        except (Skipped, Left):
-            self.done.append(done)
-            raise
-        self.done.append(again)
-        self._review(again, turn)
+            self.done[place] = self._answered(done.sitting.question, turn, done.sitting.marking.answer, replaces=done.answer)
+        except Skipped:
+            self.console.say("Then the first try stands.")
+        self._review(self.done[place], turn)
 
     def _days(self, sitting: Sitting) -> dict[int, int]:
         deck = self._deck()
