@@ -15,7 +15,7 @@ from .diagnosis import Stage, diagnosed
 from .diagnosis.stage import Role
 from .grading import Limits, conclude, grade, plan_for, run_checks
 from .sandbox.errors import Raised
-from .sandbox.host import Worker
+from .sandbox.host import Worker, raise_if_raised
 from .sandbox.proxy import Submission
 from .verdict import Outcome, Reason, Verdict, Word
 
@@ -88,14 +88,16 @@ def _wrong(exercise: Exercise, report: Report, seed: int) -> None:
             report.problems.append(f"check {check.id}: no misconception fails it; is it needed?")
 
 
-def play(exercise: Exercise, troupe: Worker, cast: tuple[str, ...], seed: int) -> Verdict:
-    """The verdict on the solution with ``cast`` standing in, on a trusted worker."""
+def play(exercise: Exercise, troupe: Worker, cast: tuple[str, ...], seed: int, only: frozenset[str] | None = None) -> Verdict:
+    """The verdict on the solution with ``cast`` standing in, on a trusted worker, by all checks or by those of ``only``."""
 
     def fresh() -> Submission:
         troupe.deadline = time.monotonic() + Limits().timeout_s
-        return Submission(troupe, troupe.ask({"op": "cast", "ids": list(cast)})["defines"])
+        reply = troupe.ask({"op": "cast", "ids": list(cast)})
+        raise_if_raised(reply, ", ".join(cast))
+        return Submission(troupe, reply["defines"])
 
-    grading, problem = run_checks(exercise, fresh, seed, "cpu")
+    grading, problem = run_checks(exercise, fresh, seed, "cpu", only=only)
     verdict = conclude(exercise, grading, problem, "", "cpu", seed)
     troupe.deadline = float("inf")
     return Verdict(**{**verdict.__dict__, "calls": tuple(grading.calls)})
@@ -109,7 +111,7 @@ def _role(exercise: Exercise, troupe: Worker, role: Role, report: Report, seed: 
     if role.of not in exercise.functions:
         report.problems.append(f"misconception {role.id}: `of` names {role.of}, which is none of the exercise's functions")
         return
-    verdict = play(exercise, troupe, (role.id,), seed)
+    verdict = play(exercise, troupe, (role.id,), seed, frozenset({role.of}))
     report.table[role.id] = frozenset(check.id for check in verdict.checks if check.outcome is Outcome.FAILED)
     if verdict.word is not Word.FAILED:
         report.problems.append(f"misconception {role.id}: no check fails it ({verdict.word} {verdict.message})")
