@@ -50,6 +50,7 @@ class Grading:
     calls: list[Any] = field(default_factory=list)
     load_error: WorkerError | None = None
     on_result: Callable[[CheckResult], None] | None = None
+    only: frozenset[str] | None = None  # run the checks of these functions alone
     heard: claims.Heard = field(init=False)
     _submission: Submission | None = None
     _over: WorkerError | None = None
