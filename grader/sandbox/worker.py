@@ -366,7 +366,9 @@ class Session:
         pairs = [(out, up) for out, up in zip(outputs, cotangents, strict=False) if up is not None]
         if not pairs or not all(out.requires_grad for out, _ in pairs):
             raise NoGradient("the result is detached from its arguments: no gradient flows back")
-        grads = torch.autograd.grad([out for out, _ in pairs], inputs, [up.to(out.dtype).reshape(out.shape) for out, up in pairs], allow_unused=True)
+        # A scalar's gradient is the same pull-back; a cotangent handed to `grad` would import sympy: 0.3 s, and memory charged to the first caller.
+        total = sum((out * up.to(out.dtype).reshape(out.shape)).sum() for out, up in pairs)
+        grads = torch.autograd.grad(total, inputs, allow_unused=True)
         return tuple(plain(grad) for grad in grads)
 
 
