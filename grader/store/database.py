@@ -73,8 +73,9 @@ def _writable(path: Path) -> sqlite3.Connection:
         _patiently(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchone())
         connection.execute("PRAGMA synchronous=FULL")
         _check_identity(connection, path)
-        with transaction(connection):  # fails here, not at the first answer, where nothing can be written
+        with transaction(connection):
             _migrate(connection)
+            connection.execute("DELETE FROM drafts WHERE 0")  # fails here, not at the first answer, where nothing can be written
         return connection
     except BaseException:
         connection.close()
