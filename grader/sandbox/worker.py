@@ -341,7 +341,7 @@ class Session:
         reply = {"touched": touched, "mutated": sorted({str(o) for o, a in zip(owners, arguments, strict=True) if a.changed()})}
         if keep_object is not None:
             self.objects[keep_object] = value
-            return {**reply, "value": wire.Opaque(type(value).__name__)}
+            return {**reply, "value": wire.Opaque(message["name"])}  # the name that was asked for: a misconception stands in under its own
         if message.get("kept") is not None:
             self.kept[message["kept"]] = value
         reply["value"] = plain(value)
