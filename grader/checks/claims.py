@@ -6,9 +6,11 @@ maximum norm against a float64 oracle.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,6 +29,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 collected: list[Claim] | None = None  # while a check is graded, claims that fail are kept here and the check goes on
+
+
+@dataclass
+class Heard:
+    """Of which functions a value was compared in this run, and of which one was right: properties alone earn nothing (nothing has many properties)."""
+
+    last: Callable[[], str]
+    tried: set[str] = field(default_factory=set)
+    proven: set[str] = field(default_factory=set)
+
+
+heard: Heard | None = None  # set while a check is graded
 
 
 class Claim(AssertionError):
@@ -85,6 +99,32 @@ def gpu_only(check: F) -> F:
 # ---------------------------------------------------------------- claims
 
 
+def weighed(comparison: F) -> F:
+    """A comparison of values that notes of which function it was, and whether it was right; constants say too little to count."""
+
+    @functools.wraps(comparison)
+    def noted(got: Any, want: Any, **told: Any) -> None:
+        before = None if collected is None else len(collected)
+        right = False
+        try:
+            comparison(got, want, **told)
+            right = collected is None or len(collected) == before
+        finally:
+            if heard is not None and telling(np.asarray(want)):
+                call = _call_of(got)
+                (heard.proven if right else heard.tried).add(call.function if call else heard.last())
+
+    return noted  # type: ignore[return-value]
+
+
+def telling(want: np.ndarray) -> bool:
+    """Whether a right value is one that nobody gives by accident: more than one value, or a number that is neither 0, 1 nor infinite."""
+    if want.size == 1:
+        return bool(np.isfinite(want).all()) and float(np.abs(want).reshape(())) not in (0.0, 1.0)
+    return bool(want.size) and bool((want != want.flat[0]).any())
+
+
+@weighed
 def expect(got: Any, want: Any, *, dtype: str | None = None, tol: float | None = None, atol: float = 0.0, scale: float | None = None,
            case: str = "", because: str | None = None) -> None:
     """``got`` is an array with the shape, dtype and values of ``want``: ``max|got - want| <= tol * (scale or max|want|) + atol``.
@@ -140,6 +180,7 @@ def number(value: Any, *, allow_0d: bool = False) -> float:
     raise _failed(f"came back as {_name(value)} where a number was asked", value, None, "", None)
 
 
+@weighed
 def expect_number(got: Any, want: float, *, rel: float = 1e-9, atol: float = 0.0, case: str = "", because: str | None = None, allow_0d: bool = False) -> None:
     """``got`` is a Python or NumPy scalar within ``rel * |want| + atol`` of ``want``. Raises Claim."""
     try:
@@ -194,7 +235,7 @@ def refuses(call: Callable[[], Any], names: tuple[str, ...] = (), *, case: str =
 
 
 def _failed(note: str, got: Any, want: Any, case: str, because: str | None, **found: Any) -> Claim:
-    call = got.call if isinstance(got, Result) else next((item.call for item in got if isinstance(item, Result)), None) if isinstance(got, tuple) else None
+    call = _call_of(got)
     index = found.get("index")
     evidence = Evidence(
         function=call.function if call else "", case=case, arguments=arguments(call) if call else "", note=note, because=because or "",
@@ -205,6 +246,12 @@ def _failed(note: str, got: Any, want: Any, case: str, because: str | None, **fo
     what = f"{call.function}: the result" if call else "The result"
     told = f"{what} {note}" if not note[:1].isupper() else note
     return Claim(". ".join(part.rstrip(".") for part in (because, f"{told}{f' ({case})' if case else ''}") if part) + ".", evidence, call)
+
+
+def _call_of(got: Any) -> Call | None:
+    if isinstance(got, tuple):
+        return next((item.call for item in got if isinstance(item, Result)), None)
+    return got.call if isinstance(got, Result) else None
 
 
 def _first(wrong: np.ndarray) -> tuple[int, ...]:
