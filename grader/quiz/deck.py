@@ -97,7 +97,7 @@ def given_answers(store: Store, question: str | None = None) -> list[Given]:
     flips: dict[str, list[Flip]] = {}
     for entry in store.entries(Flip):
         flips.setdefault(entry.record.answer, []).append(entry.record)
-    entries = store.entries(Answer, question)
+    entries = store.entries(Answer, about=question)
     replaced = {entry.record.replaces for entry in entries}
     return [_given(entry.id, entry.at, entry.record, flips.get(entry.id, [])) for entry in entries if entry.id not in replaced]
 
@@ -121,7 +121,7 @@ def _rating(question: Question, given: Given) -> int:
 def _events(store: Store) -> list[Rated | Call]:
     """Reviews and calls in order of time; an answer counts once, where it was first rated, with its last rating."""
     out: dict[str, Rated | Call] = {}
-    for entry in sorted([*store.entries(Review), *store.entries(Called)], key=lambda each: each.at):
+    for entry in store.entries(Review, Called):
         record = entry.record
         day = date.fromisoformat(record.day)
         if isinstance(record, Called):

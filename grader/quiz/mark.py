@@ -16,7 +16,7 @@ from .marking.spelling import known_words
 from .marking.tokens import Text, read
 from .question import Point, Question, Reject
 
-LONGEST = 12_000  # characters; thirty seconds aloud are about 500
+LONGEST = 6_000  # characters; thirty seconds aloud are about 500
 
 _OFF_TOPIC = "No part of this answer is about the question; read the prompt again and answer that."
 _TO_MARKER = "This answer speaks to the marker. Leave that out and answer the question."
@@ -52,7 +52,7 @@ def mark(question: Question, answer: str) -> Marking:
         return mark_exact(question, answer)
     if len(answer) > LONGEST:
         return _nothing(question, answer, ("too-long",), _TOO_LONG)
-    rubric = _rubric(_Key(question))
+    rubric = rubric_of(question)
     text = read(answer, rubric.lexicon.mend)
     if not text.tokens:
         return _nothing(question, answer, ("empty",), "Nothing was answered.")
@@ -76,6 +76,11 @@ class _Key:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Key) and other.question is self.question
+
+
+def rubric_of(question: Question) -> _Rubric:
+    """The question's patterns and concepts, ready to be searched; raises LexiconError or PatternError."""
+    return _rubric(_Key(question))
 
 
 @lru_cache(maxsize=256)
@@ -177,8 +182,15 @@ def _denies(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> bool:
 
 
 def _span(instance: Instance, reading: _Reading) -> tuple[int, int]:
-    content = reading.text.content
-    return content[instance.start].start, content[instance.end - 1].end
+    content, original = reading.text.content, reading.text.original
+    start, end = content[instance.start].start, content[instance.end - 1].end
+    while start and not original[start - 1].isspace():
+        start -= 1
+    while end < len(original) and not original[end].isspace():
+        end += 1
+    while end > start and original[end - 1] in ".,;:!?":
+        end -= 1
+    return start, end  # whole words
 
 
 def _score(question: Question, marks: list[PointMark]) -> float:

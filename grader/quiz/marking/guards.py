@@ -16,26 +16,30 @@ from .words import NEGATORS, stem
 _FORWARD = 8
 _IDIOMS = frozenset("matter only just merely simply sure wonder mention doubt least necessarily mind care".split())
 _FALSE = frozenset("wrong false incorrect untrue myth nonsense misconception mistaken misleading bogus".split())
-_DISCLAIM = [
-    p.split() for p in (
+
+
+def _by_first(phrases: str) -> dict[str, list[list[str]]]:
+    """Phrases (between semicolons) by their first word."""
+    table: dict[str, list[list[str]]] = {}
+    for phrase in phrases.split(";"):
+        table.setdefault(phrase.split()[0], []).append(phrase.split())
+    return table
+
+
+_DISCLAIM = _by_first(
         "not remember;not recall;not know;not sure;no idea;forget;forgot;blank on;blanking on;unsure;no clue;not certain;"
         "not write;have not clue;not think;doubt that;doubt;not tell you;not derive;not explain"
-    ).split(";")
-]  # fmt: skip
-_HEARSAY = [
-    p.split() for p in (
+)
+_HEARSAY = _by_first(
         "people say;people think;people believe;people claim;people often say;they say;some say;some people;some claim;many say;many people;"
         "many think;many believe;might think;often claimed;commonly claimed;often said;commonly believed;usual answer;textbook answer;"
         "you would think;tempting say;tempting think;it sound;used think;used believe;one would think;student say;claim be;people will tell"
-    ).split(";")
-]  # fmt: skip
-_WITHDRAW = [
-    p.split() for p in (
+)
+_WITHDRAW = _by_first(
         "actually no;no wait;wait no;scratch that;no sorry;sorry no;sorry;or rather;hmm no;oops;strike that;my bad;take that back;"
         "no actually;wait actually;wait;i mean;i meant;no hang on;hang on;no that be wrong;let me fix;let me redo;let me correct;uh no;er no;ugh no;nope;make that;"
         "ignore that;forget that;no no"
-    ).split(";")
-]  # fmt: skip
+)
 _OPPOSITE = [
     frozenset(p.split()) for p in (
         "before after;pre post;d_k sqrt(d_k) d_k^2;1/d_k 1/sqrt(d_k);big small large;row column;independent dependent;grow shrink;"
@@ -64,7 +68,7 @@ _FINITE = frozenset(
     "changes shrinks explodes blows fails holds depends know see let shows finds looks points aligns dies gets takes took because since so if when while "
     "that which than it they you we this there don = -> ~ < > <= >= == collapses tells lets reduces forces behaves lies sees assume compute share grow keep add lose become cancel saturate vanish align diverge explode depend carry give get make shares wants kill agree think".split()
 )
-_VERBS = frozenset(word for word in _FINITE if word.isalpha())
+VERBS = frozenset(word for word in _FINITE if word.isalpha())
 _GRAMMAR = _FINITE | frozenset(
     "the a an to of in on at by for from with as its these those them and or but then have only all each every into out up what how why where who "
     "per before after over via without during until through + - * gets got always just".split()
@@ -153,9 +157,11 @@ def _at(tokens: list[Token], at: int, phrase: list[str]) -> bool:
     return at + len(phrase) <= len(tokens) and all(phrase[n] in (tokens[at + n].word, tokens[at + n].stem) for n in range(len(phrase)))
 
 
-def _phrase_at(tokens: list[Token], at: int, phrases: list[list[str]]) -> int:
+def _phrase_at(tokens: list[Token], at: int, phrases: dict[str, list[list[str]]]) -> int:
     """The length of the longest of the phrases that begins here, 0 if none does."""
-    return max((len(phrase) for phrase in phrases if _at(tokens, at, phrase)), default=0)
+    token = tokens[at]
+    begun = phrases.get(token.word, []) + (phrases.get(token.stem, []) if token.stem != token.word else [])
+    return max((len(phrase) for phrase in begun if _at(tokens, at, phrase)), default=0)
 
 
 def _withdrawn(text: Text) -> None:
@@ -264,6 +270,8 @@ def _lists(text: Text) -> None:
 
 def is_list(tokens: list[Token]) -> bool:
     """Many short segments, hardly one with a predicate; or a run of words without any grammar."""
+    if len(tokens) > 80 and len({token.word for token in tokens}) < 0.15 * len(tokens):
+        return True  # the same few words over and over
     segments: dict[int, list[Token]] = {}
     for token in tokens:
         segments.setdefault(token.segment, []).append(token)
@@ -278,7 +286,7 @@ def is_list(tokens: list[Token]) -> bool:
 
 def _says(part: list[Token]) -> bool:
     words = {token.word for token in part}
-    return bool(words & _VERBS) or len(part) >= 3 and bool(words & {"=", "->", "~"})
+    return bool(words & VERBS) or len(part) >= 3 and bool(words & {"=", "->", "~"})
 
 
 def addressed_to_marker(text: str) -> bool:

@@ -1,0 +1,130 @@
+"""`attngrade questions`: the bank; with a name, prompt, model answer and points; `--evaluate`, how good the marker is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..quiz.question import Bank, BankError, Question, UnknownQuestion, load_bank
+
+_EXAMPLE = """\b
+Examples:
+  attngrade questions --topic softmax
+  attngrade questions qk-norm
+  attngrade questions --evaluate
+  attngrade questions --evaluate --answers unseen.yaml --format json
+"""
+
+
+@click.command("questions", epilog=_EXAMPLE)
+@click.argument("question", required=False)
+@click.option("--topic", help="Only the questions of this topic.")
+@click.option("--evaluate", is_flag=True, help="Measure the marker on labelled answers.")
+@click.option("--answers", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="With --evaluate: labelled answers of your own.")
+@click.option("--lint", is_flag=True, help="Say what is wrong with the bank; exit 1 if anything is.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--bank", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Another folder of questions.")
+def questions_command(
+    question: str | None, topic: str | None, evaluate: bool, answers: Path | None, lint: bool, form: str, bank: Path | None
+) -> None:
+    """The question bank. With a name: its prompt, model answer and points."""
+    try:
+        questions = load_bank(bank)
+        if lint:
+            _lint(questions)
+        elif evaluate or answers:
+            _evaluate(questions, question, answers, form)
+        elif question:
+            _one(questions.get(question), form)
+        else:
+            _list(questions, topic, form)
+    except UnknownQuestion as error:
+        raise click.UsageError(str(error)) from error
+    except BankError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _list(bank: Bank, topic: str | None, form: str) -> None:
+    rows = [each for each in bank.questions if topic is None or each.topic.lower() == topic.lower()]
+    if not rows:
+        topics = ", ".join(sorted({each.topic for each in bank.questions}))
+        raise click.UsageError(f"No question has the topic {topic!r}; topics are {topics}.")
+    if form == "json":
+        keys = ("id", "rev", "kind", "topic", "difficulty", "time_s", "prompt", "exercise")
+        click.echo(json.dumps([{key: getattr(each, key) for key in keys} for each in rows], ensure_ascii=False, indent=1))
+        return
+    for name in dict.fromkeys(each.topic for each in rows):
+        click.secho(name, bold=True)
+        for each in (row for row in rows if row.topic == name):
+            click.echo(f"  {each.id:<28} {each.kind:<12} {'●' * each.difficulty:<5} {_first_line(each.prompt)}")
+    click.echo(f"\n{len(rows)} questions. `attngrade questions NAME` shows one, `attngrade quiz` asks them.")
+
+
+def _first_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 72 else line[:69] + "..."
+
+
+def _one(question: Question, form: str) -> None:
+    if form == "json":
+        click.echo(json.dumps(_record(question), ensure_ascii=False, indent=1))
+        return
+    click.secho(f"{question.id}  ({question.topic}, difficulty {question.difficulty}, {question.time_s} s)", bold=True)
+    parts = [("", question.prompt), *((f"{option.id})", option.text) for option in question.options)]
+    parts += [("Answer", question.answer), ("Why", question.why)]
+    for title, text in parts:
+        click.echo(("\n" if title in ("", "Answer", "Why") else "") + (f"{title}\n" if title in ("Answer", "Why") else f"{title} " if title else "") + text)
+    click.echo("\nPoints\n" + "\n".join(f"  {point.id}: {point.claim}" for point in question.points))
+    for title, lines in (("Follow-ups", question.follow_ups), ("Sources", question.sources)):
+        if lines:
+            click.echo(f"\n{title}\n" + "\n".join(f"  - {line}" for line in lines))
+    if question.exercise:
+        click.echo(f"\nPractise it: attngrade show {question.exercise}")
+
+
+def _record(question: Question) -> dict[str, Any]:
+    keys = ("id", "rev", "kind", "topic", "difficulty", "time_s", "prompt", "answer", "why", "sources", "exercise", "follow_ups", "hints")
+    points = [{"id": p.id, "claim": p.claim, "weight": p.weight, "required": p.required} for p in question.points]
+    options = [{"id": o.id, "text": o.text, "correct": o.correct, "why": o.why} for o in question.options]
+    return {**{key: getattr(question, key) for key in keys}, "points": points, "options": options}
+
+
+def _evaluate(bank: Bank, question: str | None, answers: Path | None, form: str) -> None:
+    from ..quiz.evaluate import evaluate
+    from ..quiz.reading import read_labelled
+
+    names = (bank.get(question).id,) if question else bank.ids
+    if answers:
+        rows = [row for row in read_labelled(answers) if row.question in names]
+        where = f"{answers.name}"
+    else:
+        rows = [row for name in names for row in bank.labelled(name)]
+        where = "the bank's own labelled answers, which its patterns were tuned on: unseen answers do worse"
+    if not rows:
+        raise click.UsageError("There are no labelled answers to measure on; give some with --answers FILE.")
+    tallies = evaluate(bank, rows)
+    if form == "json":
+        click.echo(json.dumps({"measured_on": where, **{name: tally.record() for name, tally in tallies.items()}}, indent=1))
+        return
+    click.echo(f"Measured on {where}.\n")
+    click.secho(f"{'question':<28}{'answers':>8}{'exact':>7}{'precision':>11}{'recall':>8}{'F1':>7}{'bad > 1/3':>11}", bold=True)
+    for name in [*sorted(set(tallies) - {"overall"}, key=list(bank.ids).index), "overall"]:
+        t = tallies[name]
+        click.echo(f"{name:<28}{t.answers:>8}{t.exact:>7}{t.precision:>11.3f}{t.recall:>8.3f}{t.f1:>7.3f}{t.above_a_third:>11}")
+    click.echo("\nanswers that should earn nothing")
+    for kind, scores in sorted(tallies["overall"].bad.items()):
+        above = sum(score > 1 / 3 + 1e-9 for score in scores)
+        click.echo(f"  {kind:<14}{len(scores):>4} answers, highest {max(scores):.0%}, above a third: {above}")
+
+
+def _lint(bank: Bank) -> None:
+    problems = bank.problems()
+    click.echo("\n".join(problems) if problems else f"{len(bank.ids)} questions, no problem found.")
+    if problems:
+        raise SystemExit(1)
+
+
+COMMANDS = [questions_command]
