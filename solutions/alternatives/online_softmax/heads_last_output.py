@@ -23,8 +23,8 @@ def merge_states(a, b):
         raise ValueError("o of a and o of b have different widths")
     ma, mb = _widen(a[0]), _widen(b[0])
     m = torch.where(ma >= mb, ma, mb)
-    ea = torch.where(ma == m, torch.ones_like(m), (ma - m).exp())
-    eb = torch.where(mb == m, torch.ones_like(m), (mb - m).exp())
+    ea = (ma - torch.where(m == -math.inf, 0.0, m)).exp()
+    eb = (mb - torch.where(m == -math.inf, 0.0, m)).exp()
     l = _widen(a[1]) * ea + _widen(b[1]) * eb
     o = torch.addcmul(_widen(a[2]) * ea[..., None], _widen(b[2]), eb[..., None])
     return m.to(a[0].dtype), l.to(a[1].dtype), o.to(a[2].dtype)
