@@ -23,7 +23,6 @@ if __name__ == "__main__":
         SETTINGS = json.load(settings_file)
     sys.path += SETTINGS["path"]
 
-import importlib.abc
 import importlib.util
 import inspect
 import linecache
@@ -35,19 +34,16 @@ if not __package__:  # isolated mode leaves this folder off the path
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import confine
     import kernels
+    import offlimits
     import wire
 
     del sys.path[0]
 else:
-    from . import confine, kernels, wire
+    from . import confine, kernels, offlimits, wire
 
 TEXT_CAP = 4000
 PIECE = 1 << 16
 torch = None  # set by `main` where the exercise asks for it
-
-
-class Refused(Exception):
-    """A call that the exercise puts off limits."""
 
 
 class NoGradient(Exception):
@@ -206,47 +202,6 @@ def describe(error, path):
 # ---------------------------------------------------------------- the submission
 
 
-class Guard(importlib.abc.MetaPathFinder):
-    """Refuses off-limits modules and calls at run time: a courtesy, since the host reads the source itself."""
-
-    def __init__(self, modules, names, paths):
-        self.modules, self.names, self.paths = modules, names, paths
-
-    def find_spec(self, name, path=None, target=None):
-        if any(name == module or name.startswith(module + ".") for module in self.modules):
-            raise Refused(f"{name} is off limits in this exercise")
-        return None
-
-    def install(self):
-        sys.meta_path.insert(0, self)
-        for module in self.modules:
-            for loaded in [name for name in sys.modules if name == module or name.startswith(module + ".")]:
-                self.close(loaded)
-        homes = [torch, torch.nn, torch.nn.functional, torch.Tensor, torch._C._nn, torch.ops.aten] if torch is not None else []
-        for name in self.names:
-            for home in homes:
-                if home is torch.ops.aten or name in vars(home) or hasattr(home, name):
-                    self.replace(home, name)
-        for dotted in self.paths:
-            home, _, name = dotted.rpartition(".")
-            if home in sys.modules and hasattr(sys.modules[home], name):
-                self.replace(sys.modules[home], name)
-
-    @staticmethod
-    def close(name):
-        sys.modules.pop(name, None)
-
-    @staticmethod
-    def replace(home, name):
-        def refuse(*args, **kwargs):
-            raise Refused(f"{name} is off limits in this exercise")
-
-        try:
-            setattr(home, name, refuse)
-        except (AttributeError, TypeError):
-            pass
-
-
 class Session:
     """One loaded submission and what was kept of its results."""
 
@@ -270,7 +225,8 @@ class Session:
         self.path = os.path.join(self.home, name + ".py")
         with open(self.path, "w", encoding="utf-8", newline="") as file:
             file.write(source)
-        Guard(message["modules"], message["names"], message["paths"]).install()
+        self.guard = offlimits.Guard(message["modules"], message["names"], message["paths"], self.device)
+        self.guard.install()
         module = types.ModuleType(name)
         module.__file__ = self.path
         module.__loader__ = importlib.util.spec_from_file_location(name, self.path).loader

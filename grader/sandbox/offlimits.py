@@ -1,0 +1,146 @@
+"""Refusing calls that an exercise puts off limits, by whatever road they are reached: a courtesy beside the host's own reading of the source.
+
+Runs in the worker, before the submission is loaded. A module can't be imported, a Python function has its code taken out (so that every reference to
+it refuses), a class can't be made, and an operator of torch is overridden in the dispatcher, below Python, TorchScript and C++ alike.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.abc
+import sys
+import types
+import warnings
+
+TRANSFORMS = ("CompositeImplicitAutograd", "FuncTorchBatched")  # beside the device's own: where an operator would be taken apart unseen
+TELLING = 8  # letters: a shorter name would stand inside too many others
+
+
+class Refused(Exception):
+    """A call that the exercise puts off limits."""
+
+
+def refusal(name):
+    """What is raised in place of ``name``."""
+    return Refused(f"{name} is off limits in this exercise")
+
+
+def template(*args, **kwargs):
+    """The code of every function that refuses: the constant gives way to an exception."""
+    raise "PLACE"  # type: ignore[misc]  # noqa: B016
+
+
+def refuser(name):
+    """A function that refuses."""
+
+    def refuse(*args, **kwargs):
+        raise refusal(name)
+
+    return refuse
+
+
+class Guard(importlib.abc.MetaPathFinder):
+    """The off-limits list of an exercise, put up in this process."""
+
+    def __init__(self, modules, names, paths, device="cpu"):
+        self.modules, self.names, self.paths, self.device = modules, names, paths, device
+        self.homes = {path.partition(".")[0] for path in paths}
+        self.library = None
+
+    def install(self):
+        """Put everything up: what is loaded already, and what would be imported later."""
+        sys.meta_path.insert(0, self)
+        torch = sys.modules.get("torch")
+        for name, module in list(sys.modules.items()):
+            if self.closed(name):
+                self.empty(module, name)
+                sys.modules.pop(name, None)
+            elif module is not None and name.partition(".")[0] in self.homes:
+                self.strip(module)
+        if torch is not None and self.names:
+            self.override(torch)
+            for home in (torch, torch.nn, torch.nn.functional, torch.Tensor, torch._C._nn):
+                for name in self.names:
+                    self.close(home, name)
+
+    def closed(self, name):
+        """Whether a module is off limits."""
+        return any(name == module or name.startswith(module + ".") for module in self.modules)
+
+    def find_spec(self, name, path=None, target=None):
+        """Refuse a module; strip one that holds a path of the list once it is there."""
+        if self.closed(name):
+            raise refusal(name)
+        if name.partition(".")[0] in self.homes:
+            return self.stripped_later(name, path, target)
+        return None
+
+    def stripped_later(self, name, path, target):
+        """The module's own spec, whose loader is followed by ``strip``."""
+        finders = (finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec"))
+        spec = next((found for finder in finders if (found := finder.find_spec(name, path, target)) is not None), None)
+        execute = getattr(spec and spec.loader, "exec_module", None)
+        if execute is not None:
+            def executed(module):
+                execute(module)
+                self.strip(module)
+
+            with contextlib.suppress(AttributeError):
+                spec.loader.exec_module = executed
+        return spec
+
+    def strip(self, module):
+        """Close the last names of the paths wherever below the path's package they stand."""
+        for path in self.paths:
+            home, _, name = path.rpartition(".")
+            if (module.__name__ + ".").startswith(home + "."):
+                self.close(module, name)
+
+    def override(self, torch):
+        """Every operator whose name holds a name of the list refuses, on every road to it."""
+        self.library = torch.library.Library("aten", "IMPL")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for full in torch._C._dispatch_get_all_op_names():
+                name = next((name for name in self.names if full.startswith("aten::") and len(name) >= TELLING and name in full), None)
+                if name is not None:
+                    self.override_one(torch, full, name)
+
+    def override_one(self, torch, full, name):
+        for key in (self.device.upper(), *TRANSFORMS):
+            if key != TRANSFORMS[0] or torch._C._dispatch_has_kernel_for_dispatch_key(full, key):
+                try:
+                    self.library.impl(full.removeprefix("aten::"), refuser(name), key, allow_override=True)
+                except TypeError:  # an older torch
+                    with contextlib.suppress(RuntimeError):
+                        self.library.impl(full.removeprefix("aten::"), refuser(name), key)
+                except RuntimeError:
+                    pass
+
+    def empty(self, module, name):
+        """A module that is loaded already, and that somebody may hold: nothing written in it works any more."""
+        for value in list(vars(module).values()) if module is not None else ():
+            if getattr(value, "__module__", None) == module.__name__:
+                self.take_out(value, name)
+
+    def close(self, home, name):
+        """One name of a module or class."""
+        value = vars(home).get(name) if hasattr(home, "__dict__") else None
+        if value is None and not hasattr(home, name):
+            return
+        self.take_out(value, name)
+        if not isinstance(value, type):
+            with contextlib.suppress(AttributeError, TypeError):
+                setattr(home, name, refuser(name))
+
+    @staticmethod
+    def take_out(value, name):
+        """A Python function loses its code, a class its making."""
+        if isinstance(value, types.FunctionType):
+            constants = tuple(refusal(name) if constant == "PLACE" else constant for constant in template.__code__.co_consts)
+            with contextlib.suppress(ValueError):  # a closure keeps its cells: the attribute alone is closed then
+                value.__code__ = template.__code__.replace(co_consts=constants)
+        elif isinstance(value, type):
+            for part in ("__init__", "__new__", "forward"):
+                with contextlib.suppress(AttributeError, TypeError):
+                    setattr(value, part, refuser(name))
