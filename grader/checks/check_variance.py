@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 from attngrade.checks.claims import Result, after, claim, expect, expect_number, expect_same, generator, number, of, points, refuses, tensor
-from attngrade.checks.draws import claim_independent_between, claim_independent_within, claim_laplace, claim_moments
+from attngrade.checks.draws import claim_independent_between, claim_independent_within, claim_laplace, claim_moments, claim_together
 
 CALLS, DRAWS = 48, 96  # the tables of the two checks about independence
 SLACK = 1e-8  # z divides a difference by a root of a difference: ten times the contract's tolerance where the inputs are drawn
@@ -167,32 +167,13 @@ def test_each_call_returns_scores_of_its_own(submission, rng):
     expect_same(again, kept, case="after the caller wrote into the first result", because="Two calls returned the same array")
 
 
-@points(2)
-@of("sample_scores")
-@after("scores-come-as-one-float64-vector")
-def test_scores_have_mean_zero_and_variance_d_k_scale_squared(submission, rng):
-    """The scores have mean 0 and variance scale**2 * d_k."""
-    for d_k, *scale in [(3,), (64,), (5, 3.0), (16, 0.25), (7, -0.5), (3, 0.0)]:
-        scores = samples(submission, rng, 24, 250, d_k, *scale).reshape(-1)
-        variance = d_k * math.prod(scale) ** 2
-        claim_moments(scores, variance, d_k, f"{scores.size} draws, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale))
-
-
-@points(2)
-@of("sample_scores")
-@after("scores-come-as-one-float64-vector", "scores-have-mean-zero-and-variance-d-k-scale-squared")
-def test_scores_have_the_tails_of_a_sum_of_products(submission, rng):
-    """At d_k=2 half of the scores are positive and a share exp(-x) is larger than x in size."""
-    scores = samples(submission, rng, 32, 500, 2).reshape(-1)
-    claim_laplace(scores, f"{scores.size} draws, d_k=2")
-
-
 @points(3)
 @of("sample_scores")
 @after("scores-come-as-one-float64-vector", "all-randomness-comes-from-the-generator")
 def test_draws_of_one_call_are_independent(submission, rng):
     """No draw tells anything about another draw of the same call."""
     claim_independent_within(samples(submission, rng, CALLS, DRAWS, 1), f"{CALLS} calls, n={DRAWS}, d_k=1")
+    claim_together(samples(submission, rng, 16, 1000, 1), "16 calls, n=1000, d_k=1")
 
 
 @points(1)
@@ -201,6 +182,26 @@ def test_draws_of_one_call_are_independent(submission, rng):
 def test_calls_with_different_generators_are_independent(submission, rng):
     """No call tells anything about a call with another generator."""
     claim_independent_between(samples(submission, rng, CALLS, DRAWS, 1), f"{CALLS} calls, n={DRAWS}, d_k=1")
+
+
+@points(2)
+@of("sample_scores")
+@after("scores-come-as-one-float64-vector", "draws-of-one-call-are-independent")
+def test_scores_have_mean_zero_and_variance_d_k_scale_squared(submission, rng):
+    """The scores have mean 0 and variance scale**2 * d_k."""
+    for d_k, *scale in [(3,), (64,), (5, 3.0), (16, 0.25), (7, -0.5), (3, 0.0)]:
+        scores = samples(submission, rng, 12, 500, d_k, *scale).reshape(-1)
+        variance = d_k * math.prod(scale) ** 2
+        claim_moments(scores, variance, d_k, f"{scores.size} draws, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale))
+
+
+@points(2)
+@of("sample_scores")
+@after("scores-come-as-one-float64-vector", "draws-of-one-call-are-independent", "scores-have-mean-zero-and-variance-d-k-scale-squared")
+def test_scores_have_the_tails_of_a_sum_of_products(submission, rng):
+    """At d_k=2 half of the scores are positive and a share exp(-x) is larger than x in size."""
+    scores = samples(submission, rng, 16, 1000, 2).reshape(-1)
+    claim_laplace(scores, f"{scores.size} draws, d_k=2")
 
 
 @points(1)

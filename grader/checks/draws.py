@@ -1,8 +1,8 @@
 """Claims about random draws of s = q . k with standard normal q and k; right draws miss any of them less than once in 1e9.
 
 Means and mean squares are compared at 7 standard errors, shares with the bounds of Hoeffding and of Dvoretzky, Kiefer and
-Wolfowitz. Dependence is sought in cos(1.25 s): bounded, of known mean at d_k = 1, and it moves with the size of a shared q
-or k. For independent draws its squared sums over a call (or over the calls) are close to a chi-square variable.
+Wolfowitz. Dependence is sought in the cosine of the scores at d_k = 1: bounded, and it moves with the size of a shared q or k.
+For independent draws its squared sums over a call (or over the calls) are close to a chi-square variable, whatever their law.
 """
 
 import math
@@ -12,8 +12,10 @@ import numpy as np
 from .claims import claim
 
 STANDARD_ERRORS = 7.0
-PITCH = 1.25
+PITCH = 0.5  # in units of the median size: where one shared component shows best
 SHARE_ALLOWED = 3.3  # over the root of the number of draws
+WITHIN = "The draws of one call must be independent of each other"
+BETWEEN = "Calls with different generators must be independent of each other"
 
 
 def claim_moments(scores: np.ndarray, variance: float, d_k: int, case: str) -> None:
@@ -42,9 +44,9 @@ def claim_laplace(scores: np.ndarray, case: str) -> None:
 
 
 def waves(table: np.ndarray) -> np.ndarray:
-    """Each score at d_k = 1 as a bounded number of mean 0 and variance 1: E cos(t s) = (1 + t**2) ** -0.5."""
-    mean, double = (1 + PITCH**2) ** -0.5, (1 + 4 * PITCH**2) ** -0.5
-    return (np.cos(PITCH * table) - mean) / math.sqrt((1 + double) / 2 - mean**2)
+    """Each score as a bounded number; all together have mean 0 and variance 1."""
+    wave = np.cos(PITCH * table / (np.median(np.abs(table)) or 1.0))
+    return (wave - wave.mean()) / (wave.std() or 1.0)
 
 
 def chi_square_limit(degrees: int) -> float:
@@ -62,21 +64,27 @@ def claim_scatter(table: np.ndarray, case: str) -> None:
     claim(scatter > 1e-9, told, got=scatter, case=case)
 
 
+def claim_together(table: np.ndarray, case: str) -> None:
+    """The scores of a call (a row, at d_k = 1) are not large together and small together."""
+    calls, n = table.shape
+    together = float(np.sum(waves(table).sum(axis=1) ** 2) / n)
+    told = f"The scores of one call are large together and small together ({together / calls:.1f} times the scatter of independent draws)"
+    claim(together <= chi_square_limit(calls), told, got=together / calls, want=1.0, case=case, because=WITHIN)
+
+
 def claim_independent_within(table: np.ndarray, case: str) -> None:
     """No draw (a column, at d_k = 1) tells anything about another draw of the same call (a row)."""
     calls, n = table.shape
     claim_scatter(table, case)
-    wave, shared = waves(table), "The draws of one call must be independent of each other"
-    together = float(np.sum(wave.sum(axis=1) ** 2) / n)
-    told = f"The scores of one call are large together and small together ({together / calls:.1f} times the scatter of independent draws)"
-    claim(together <= chi_square_limit(calls), told, got=together / calls, want=1.0, case=case, because=shared)
+    claim_together(table, case)
+    wave = waves(table)
     for lag in range(1, n // 2 + 1):
         echo = float(np.sum(wave[:, :-lag] * wave[:, lag:])) / math.sqrt(calls * (n - lag))
         told = f"Scores {lag} places apart depend on each other ({abs(echo):.0f} standard errors)"
-        claim(abs(echo) <= STANDARD_ERRORS, told, got=echo, want=0.0, case=case, because=shared)
+        claim(abs(echo) <= STANDARD_ERRORS, told, got=echo, want=0.0, case=case, because=WITHIN)
     signs = abs(float(np.sign(table).prod(axis=1).sum()))
     told = f"The product of the signs of a call's {n} scores is the same in all {calls} calls"
-    claim(signs < calls, told, got=signs / calls, case=case, because=shared)
+    claim(signs < calls, told, got=signs / calls, case=case, because=WITHIN)
 
 
 def claim_independent_between(table: np.ndarray, case: str) -> None:
@@ -84,5 +92,4 @@ def claim_independent_between(table: np.ndarray, case: str) -> None:
     calls, n = table.shape
     together = float(np.sum(waves(table).sum(axis=0) ** 2) / calls)
     told = f"Score i of one call and score i of another are large together ({together / n:.1f} times the scatter of independent draws)"
-    why = "Calls with different generators must be independent of each other"
-    claim(together <= chi_square_limit(n), told, got=together / n, want=1.0, case=case, because=why)
+    claim(together <= chi_square_limit(n), told, got=together / n, want=1.0, case=case, because=BETWEEN)

@@ -53,27 +53,14 @@ def all_pairs(rng, n, d_k, scale=1.0):
 
 @draws("draws-one-query")
 def one_query(rng, n, d_k, scale=1.0):
-    """You draw one q and score all keys with it; every draw needs a q of its own.
+    """You draw one q (or one k) and use it for all draws of a call; every draw needs vectors of its own.
 
     Example: at d_k=1 all scores of a call are q * k_i: their variance is q**2, another number in every call.
     Why: for one fixed q the scores have variance |q|**2; d_k is its mean over fresh queries.
-    Look at: the shape of the queries: (n, d_k).
+    Look at: the shapes that you ask of `rng`: (n, d_k) for both.
     """
     refuse_sample(n, d_k)
     return scale * (rng.standard_normal((n, d_k)) @ rng.standard_normal(d_k))
-
-
-@draws("draws-one-key", extends="draws-one-query")
-def one_key(rng, n, d_k, scale=1.0):
-    """You draw one k (or one q) and use it for all draws; every draw needs vectors of its own.
-
-    Example: at d_k=1 all scores of a call are q_i * k: their variance is k**2, another number in every call.
-    Why: for one fixed k the scores have variance |k|**2; d_k is its mean over fresh keys.
-    Look at: the shape of the keys: (n, d_k).
-    """
-    refuse_sample(n, d_k)
-    q = rng.standard_normal((n, d_k))
-    return scale * (q @ rng.standard_normal(d_k))
 
 
 @draws("draws-one-score-repeated")
@@ -140,7 +127,7 @@ def neighbours(rng, n, d_k, scale=1.0):
     return scores_of(q[:-1], q[1:], scale)
 
 
-@draws("draws-rolled-queries-as-keys", extends="draws-neighbours-as-keys")
+@draws("draws-rolled-queries-as-keys")
 def rolled(rng, n, d_k, scale=1.0):
     """Your keys are the queries moved by one row; every q then serves two draws.
 
@@ -210,7 +197,7 @@ def centred(rng, n, d_k, scale=1.0):
 
 @draws("draws-query-with-itself")
 def itself(rng, n, d_k, scale=1.0):
-    """You score each q with itself; the key must be a vector of its own.
+    """Your q and k are the same vectors (k is q, or both come from generators in the same state); the key must be drawn anew.
 
     Example: at d_k=3 the mean of the scores is 3 where 0 is right.
     Why: q . q is a squared length: it has mean d_k and variance 2 d_k.
@@ -219,20 +206,6 @@ def itself(rng, n, d_k, scale=1.0):
     refuse_sample(n, d_k)
     q = rng.standard_normal((n, d_k))
     return scores_of(q, q, scale)
-
-
-@draws("draws-same-seed-for-both", extends="draws-query-with-itself")
-def same_seed(rng, n, d_k, scale=1.0):
-    """Your q and k are drawn from two generators in the same state, so they are the same vectors.
-
-    Example: at d_k=3 the mean of the scores is 3 where 0 is right.
-    Why: equal seeds give equal numbers, and q . q is a squared length.
-    Look at: where the two generators come from; one generator, used twice, is enough.
-    """
-    refuse_sample(n, d_k)
-    seed = int(rng.integers(2**32))
-    q, k = (np.random.default_rng(seed).standard_normal((n, d_k)) for _ in range(2))
-    return scores_of(q, k, scale)
 
 
 @draws("draws-uniform-from-zero")

@@ -527,8 +527,8 @@ def in_place(scores, predicted_variance):
     Why: no function changes an argument.
     Look at: `scores -= scores.mean()`: write `scores - scores.mean()`.
     """
-    checked(scores, predicted_variance)
-    z = right(checked(scores, predicted_variance), predicted_variance)
+    scores = checked(scores, predicted_variance)
+    z = right(scores, predicted_variance)
     scores -= scores.mean()
     return z
 
