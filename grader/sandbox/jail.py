@@ -24,7 +24,7 @@ from ..errors import AttngradeError
 from . import filters
 
 HERE = Path(__file__).resolve().parent
-WORKER_FILES = ("worker.py", "wire.py", "kernels.py", "offlimits.py", "confine.py", "filters.py")
+WORKER_FILES = ("worker.py", "wire.py", "sentry.py", "offlimits.py", "confine.py", "filters.py")
 PASSWD = b"candidate:x:65534:65534::/tmp:/usr/sbin/nologin\n"
 TMP_BYTES = 256 << 20
 PROCESSES = 512  # processes and threads in a jail, where the kernel counts them per user namespace

@@ -1,4 +1,4 @@
-"""The untrusted side: one file (beside ``wire.py`` and ``kernels.py``) that loads a submission, computes, and replies. It knows no check and no answer.
+"""The untrusted side: one file (beside ``wire.py`` and ``sentry.py``) that loads a submission, computes, and replies. It knows no check and no answer.
 
 Started as ``python -I -S worker.py SETTINGS`` with SETTINGS a JSON file: ``wire`` (the two file descriptors), ``path`` (entries for
 sys.path), ``imports`` (what to import before the submission arrives), ``framework``, ``device``, ``home`` (a private folder), ``data_bytes`` (limit or null).
@@ -33,13 +33,13 @@ import numpy as np
 if not __package__:  # isolated mode leaves this folder off the path
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import confine
-    import kernels
     import offlimits
+    import sentry
     import wire
 
     del sys.path[0]
 else:
-    from . import confine, kernels, offlimits, wire
+    from . import confine, offlimits, sentry, wire
 
 TEXT_CAP = 4000
 PIECE = 1 << 16
@@ -78,7 +78,7 @@ class Argument:
         base[:] = poison(array.dtype)
         inner = base[guard : base.size - guard].reshape(rows.shape[0], rows.shape[1] + gap)
         inner[:, : rows.shape[1]] = rows
-        return kernels.at_page_end(base) if array.extra.get("edge") else base
+        return sentry.at_page_end(base) if array.extra.get("edge") else base
 
     @staticmethod
     def view(base: np.ndarray, array: wire.Array) -> np.ndarray:
@@ -208,7 +208,7 @@ class Session:
     def __init__(self, framework="numpy", device="cpu", home="/tmp"):
         self.framework, self.device, self.home = framework, device, home
         self.module, self.path = None, ""
-        self.kept, self.objects, self.kernels = {}, {}, kernels.Kernels()
+        self.kept, self.objects, self.kernels = {}, {}, sentry.Kernels()
 
     def handle(self, message):
         """The reply to one message of the host."""
@@ -289,7 +289,7 @@ class Session:
             owners += [name] * (len(arguments) - before)
         wrt = message.get("wrt")
         inputs = self.graph_inputs(wrt, args, kwargs, message) if wrt is not None else None
-        fence = kernels.fence() if message.get("fence") else None
+        fence = sentry.fence() if message.get("fence") else None
         state = world()
         with self.kernels.call(bool(message.get("decoy")), arguments), fence or contextlib.nullcontext():
             value = function(*args, **kwargs)
