@@ -141,27 +141,29 @@ def build(value, framework, device, arguments):
 
 
 def plain(value, depth=0):
-    """A result as something the wire carries; what has no place on it becomes Opaque, by the name of its type."""
-    if value is None or type(value) in (bool, float, str):
+    """A result as something the wire carries; what has no place on it becomes Opaque, by the name of its type. What a value says of its class is not asked."""
+    kind = type(value)
+    if value is None or kind in (bool, float, str):
         return value
-    if type(value) is int:
+    if kind is int:
         return value if abs(value) < 1 << 64 else wire.Opaque(f"int of {value.bit_length()} bits")
-    if depth < 6 and isinstance(value, (tuple, list)):
-        base = tuple if isinstance(value, tuple) else list
+    if depth < 6 and issubclass(kind, (tuple, list)):
+        base = tuple if issubclass(kind, tuple) else list
         return base(plain(item, depth + 1) for item in base.__iter__(value))
-    if depth < 6 and type(value) is dict:
+    if depth < 6 and kind is dict:
         return {str(key): plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, np.generic):
+    if issubclass(kind, np.generic):
         return array_out(np.asarray(value), "scalar")
-    if isinstance(value, float):
+    if issubclass(kind, float):
         return float.__float__(value)
-    if isinstance(value, int):
+    if issubclass(kind, int):
         return plain(int.__index__(value))
-    if isinstance(value, np.ndarray):
+    if issubclass(kind, np.ndarray):
         return array_out(np.asarray(value), "ndarray")
-    if torch is not None and isinstance(value, torch.Tensor):
-        return tensor_out(value)
-    return wire.Opaque(type(value).__name__)
+    if torch is not None and issubclass(kind, torch.Tensor):
+        with torch._C.DisableTorchFunctionSubclass():
+            return tensor_out(value)
+    return wire.Opaque(kind.__name__)
 
 
 def array_out(array, kind):
@@ -290,10 +292,10 @@ class Session:
         wrt = message.get("wrt")
         inputs = self.graph_inputs(wrt, args, kwargs, message) if wrt is not None else None
         fence = sentry.fence() if message.get("fence") else None
-        state = world()
+        state = world(self.looks)
         with self.kernels.call(bool(message.get("decoy")), arguments), fence or contextlib.nullcontext():
             value = function(*args, **kwargs)
-        touched = [name for name, now in world().items() if state.get(name) != now]
+        touched = [name for name, now in world(self.looks).items() if state.get(name) != now]
         reply = {"touched": touched, "mutated": sorted({str(o) for o, a in zip(owners, arguments, strict=True) if a.changed()})}
         if keep_object is not None:
             self.objects[keep_object] = value
@@ -346,18 +348,29 @@ def scribble(leaf):
         pass  # an expanded view can't be written in place
 
 
-def world():
-    """The global state that a function has to leave alone."""
-    state = {"random": hash(random.getstate()), "numpy.errstate": tuple(sorted(np.geterr().items()))}
-    legacy = np.random.get_state()
-    state["numpy.random"] = (legacy[1].tobytes(), legacy[2:])
+def watches():
+    """How to look at the global state that a function has to leave alone; bound before a submission could replace the ways to look."""
+    found = {"random": random.getstate, "numpy.errstate": np.geterr, "numpy.random": np.random.get_state}
     if torch is not None:
-        state["torch.random"] = torch.get_rng_state().numpy().tobytes()
-        state["default_dtype"] = torch.get_default_dtype()
-        state["grad_mode"] = torch.is_grad_enabled()
-        state["threads"] = torch.get_num_threads()
-        state["deterministic"] = torch.are_deterministic_algorithms_enabled()
-    return state
+        found |= {"torch.random": torch.get_rng_state, "default_dtype": torch.get_default_dtype, "grad_mode": torch.is_grad_enabled,
+                  "threads": torch.get_num_threads, "deterministic": torch.are_deterministic_algorithms_enabled}
+    return found
+
+
+def world(looks):
+    """The global state, in a form that compares."""
+    return {name: still(look()) for name, look in looks.items()}
+
+
+def still(state):
+    """A copy that nobody changes any more."""
+    if isinstance(state, tuple):
+        return tuple(hash(part) if isinstance(part, tuple) else still(part) for part in state)
+    if isinstance(state, dict):
+        return tuple(sorted(state.items()))
+    if torch is not None and isinstance(state, torch.Tensor):
+        state = state.numpy()
+    return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
 # ---------------------------------------------------------------- the loop
