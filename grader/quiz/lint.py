@@ -27,7 +27,7 @@ def bank_problems(bank: Bank) -> list[str]:
         problems += [f"{question.id}.yaml: {each}" for each in question_problems(question)]
         if len(bank.labelled(question.id)) < 12:
             problems.append(f"labelled/{question.id}.yaml: at least twelve labelled answers are needed, there are {len(bank.labelled(question.id))}.")
-    return problems + _unused(bank, questions)
+    return [*problems, *_unused(bank, questions)]
 
 
 def question_problems(question: Question) -> Iterator[str]:

@@ -96,7 +96,20 @@ def _scope_end(tokens: list[Token], at: int) -> int:
         return min(_clause_end(tokens, at), at + 4)
     if word in ("neither", "nor"):
         return min(_sentence_end(tokens, at), at + 12)
-    return min(_clause_end(tokens, at), at + 1 + _FORWARD)
+    return min(_list_end(tokens, at), at + 1 + _FORWARD)
+
+
+def _list_end(tokens: list[Token], at: int) -> int:
+    """The end of the clause, or of the enumeration that begins in it: `not overflow, NaN or rounding`."""
+    end = _clause_end(tokens, at)
+    beyond = end
+    while beyond < len(tokens) and tokens[beyond].sentence == tokens[at].sentence and beyond - end < 6:
+        if tokens[beyond].word in ("or", "nor"):
+            return _clause_end(tokens, beyond)
+        if tokens[beyond].word in VERBS or tokens[beyond].word in ("but", "so"):
+            return end
+        beyond += 1
+    return end
 
 
 _TWO_WORDS = frozenset(
@@ -215,7 +228,7 @@ def _disclaimed(tokens: list[Token]) -> None:
 
 
 def _called_false(tokens: list[Token]) -> None:
-    """`..., which is wrong`, `That is a myth.`: what stands before it goes."""
+    """`..., which is wrong`, `That is a myth.`: what stands before it goes; `It is not true that ...`: what follows."""
     for at, token in enumerate(tokens):
         if token.word not in _FALSE and not (token.word in ("true", "right", "so", "correct") and at and tokens[at - 1].word in ("not", "never")):
             continue
@@ -226,7 +239,9 @@ def _called_false(tokens: list[Token]) -> None:
         begin = at - subject[::-1].index(next(w for w in subject[::-1] if w in pointing)) - 1
         same = [t for t in tokens[:begin] if t.sentence == token.sentence]
         rest = tokens[at + 1] if at + 1 < len(tokens) else None
-        if rest is not None and rest.sentence == token.sentence and rest.word == "that":
+        if rest is not None and rest.sentence == token.sentence and rest.word in ("that", "to"):
+            for each in tokens[at : _sentence_end(tokens, at)]:
+                each.muted = True  # "it is not true that ..."
             continue
         for each in same if len(same) > 2 else [t for t in tokens[:begin] if t.sentence == token.sentence - 1]:
             each.muted = True
@@ -277,10 +292,10 @@ def is_list(tokens: list[Token]) -> bool:
         segments.setdefault(token.segment, []).append(token)
     grammar = sum(token.word in _GRAMMAR and token.word.isalpha() for token in tokens)
     words = sum(token.word.isalpha() and len(token.word) > 1 for token in tokens)
-    if len(segments) >= 4 and len(tokens) / len(segments) <= 4.5:
+    symbols = sum(token.word in ("->", "=", "~") for token in tokens)
+    if len(segments) >= 4 + bool(symbols) and len(tokens) / len(segments) <= 4.5:
         said = sum(_says(part) for part in segments.values())
         return said <= len(segments) // 4 and grammar <= max(1, 0.12 * words)
-    symbols = sum(token.word in ("->", "=", "~") for token in tokens)
     return len(tokens) >= 8 and words >= 0.7 * len(tokens) and len(segments) <= 3 and grammar + symbols <= len(tokens) // 10
 
 
@@ -297,12 +312,18 @@ def addressed_to_marker(text: str) -> bool:
 _ASKING = frozenset(map(stem, "question answer say state derive show explain write given get describe prompt ask the why what how tell because reason".split()))
 
 
+def _said(text: Text) -> list[str]:
+    """The words that carry content, cut to their beginnings."""
+    return [token.stem[:6] for token in text.content if token.word not in _GRAMMAR and token.stem not in _ASKING and len(token.stem) > 1]
+
+
 def copied(answer: Text, prompts: list[Text]) -> bool:
     """Whether the answer says little that the question does not."""
-    own = [token.stem[:6] for token in answer.content if token.word not in _GRAMMAR and token.stem not in _ASKING and len(token.stem) > 1]
+    own = _said(answer)
     for prompt in prompts:
-        known = {token.stem[:6] for token in prompt.content}
+        known = set(_said(prompt))
         new = [each for each in own if each not in known]
-        if own and len(new) <= max(0.3 * len(own), 1 if len(own) > 5 else 0) and len(own) >= 0.5 * len(known):
+        covers = len(known & set(own)) >= 0.5 * len(known)
+        if own and covers and len(new) <= max(0.3 * len(own), 1 if len(own) > 5 else 0):
             return True
     return False
