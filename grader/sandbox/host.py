@@ -200,6 +200,10 @@ class Worker:
         """The resident high-water mark of the worker's own process, from the kernel."""
         return self._tree.peak()
 
+    def cpu_seconds(self) -> float:
+        """Processor time of the worker's own process so far, from the kernel; 0 where it doesn't tell."""
+        return self._tree.cpu()
+
     # ------------------------------------------------------------ the end
 
     def close(self) -> None:

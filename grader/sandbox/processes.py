@@ -58,6 +58,15 @@ class Tree:
         """The resident high-water mark of the worker's own process, in bytes; 0 where the kernel doesn't tell."""
         return _facts(self._leaf()).get("VmHWM", 0)
 
+    def cpu(self) -> float:
+        """Processor seconds of the worker's own process; 0 where the kernel doesn't tell."""
+        try:
+            with open(f"/proc/{self._leaf()}/stat", "rb") as file:
+                user, system = file.read().rpartition(b")")[2].split()[11:13]
+        except OSError:
+            return 0.0
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def settle(self) -> None:
         """Note which process is the worker: the end of the chain that bwrap starts, before a submission could lengthen it."""
         if PROC:
