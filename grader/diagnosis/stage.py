@@ -69,5 +69,5 @@ class Stage:
         grads = reply.get("grads")
         return replace(
             bare, value=reply.get("value"), grads=grads if isinstance(grads, tuple) else None, mutated=tuple(reply.get("mutated", ())),
-            touched=tuple(reply.get("touched", ())), launches=tuple({"kernel": name} for name, _ in reply.get("launches", ())),
+            touched=tuple(reply.get("touched", ())), launches=tuple({"kernel": name} for name, *_ in reply.get("launches", ())),
         )
