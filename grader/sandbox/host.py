@@ -192,6 +192,10 @@ class Worker:
 
     # ------------------------------------------------------------ looking from outside
 
+    def alive(self) -> bool:
+        """Whether the process is still there to be asked."""
+        return self.death is None and self._start.process.poll() is None
+
     def mark_memory(self) -> int:
         """Set the worker's high-water mark back (where the kernel allows it) and return it, in bytes."""
         return self._tree.mark()

@@ -211,6 +211,7 @@ class Session:
         self.framework, self.device, self.home = framework, device, home
         self.module, self.path = None, ""
         self.kept, self.objects, self.kernels = {}, {}, sentry.Kernels()
+        self.looks = watches()
 
     def handle(self, message):
         """The reply to one message of the host."""
