@@ -17,6 +17,7 @@ COMMANDS = {  # command -> (module of this package, one line for the list of com
     "show": ("exercises", "the statement of an exercise"),
     "check": ("check", "run the hidden checks on your files"),
     "reset": ("workspace", "put a stub back; your old file is kept beside it"),
+    "watch": ("watch", "check on every save"),
     "hint": ("exercises", "the next hint, one at a time"),
     "solution": ("exercises", "the reference solution, once passed or with --give-up"),
     "pack": ("pack", "verify an exercise set, or start one of your own"),

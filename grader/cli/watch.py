@@ -1,0 +1,72 @@
+"""``attngrade watch``: checks on every save."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .exercises import PACK, WORKSPACE
+
+if TYPE_CHECKING:
+    from ..catalog import Exercise
+    from ..verdict import Verdict
+
+
+@click.command("watch", epilog="Example: attngrade watch, then edit and save exercise01_variance.py")
+@click.argument("exercise", required=False)
+@PACK
+@WORKSPACE
+@click.option("--isolation", type=click.Choice(["auto", "bubblewrap", "process"]), default="auto", show_default=True)
+def watch(exercise: str | None, pack: Path | None, workspace: Path | None, isolation: str) -> None:
+    """Check on every save, and move on when an exercise passes. Starts at the first that isn't done, or at EXERCISE."""
+    from ..catalog import open_pack
+    from ..grading import Limits
+    from ..sandbox.nursery import Crew
+    from ..watching import Bench, Files
+    from ..watching.loop import Watch
+    from ..workspace import find
+    from .check import chosen_device, fresh_seed, remember
+    from .exercises import state_of
+
+    found = open_pack(pack)
+    place = find(workspace, found)
+    exercises = tuple(e for e in found.exercises if place.path(e).is_file())
+    done = {e.id: state_of(e, found, place.folder)[0] in ("passed", "provisional") for e in exercises}
+    current = found.find(exercise) if exercise else next((e for e in exercises if not done[e.id]), exercises[0])
+
+    def on_verdict(one: Exercise, data: bytes, verdict: Verdict) -> None:
+        if pack is None:
+            remember([verdict], {one.id: data})
+
+    with Crew(isolation) as crew:
+        bench = Bench(found, crew, Limits(), fresh_seed, lambda one: chosen_device(one, "auto"))
+        try:
+            Watch(bench, Files(place, exercises), done, current, on_verdict, _commands(pack)).run()
+        except KeyboardInterrupt:
+            click.echo("\nStopped watching. Your files are as you left them.")
+        finally:
+            bench.close()
+
+
+def _commands(pack: Path | None) -> dict[str, object]:
+    """What the keys run: other commands of this program, in this process."""
+    from . import cli
+
+    def run(*words: str) -> None:
+        options = ["--pack", str(pack)] if pack is not None and words[0] in ("hint", "show", "list") else []
+        try:
+            cli.main([*words, *options], prog_name="attngrade", standalone_mode=False)
+        except click.ClickException as error:
+            error.show()
+        except Exception as error:
+            click.echo(f"Error: {error}")
+
+    return {
+        "h": lambda one: run("hint", one.id), "s": lambda one: run("show", one.id), "l": lambda one: run("list"), "p": lambda one: run("plot", one.id),
+        "z": lambda one: run("quiz"),
+    }
+
+
+COMMANDS = [watch]

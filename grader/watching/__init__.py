@@ -1,0 +1,110 @@
+"""Watch mode: a file is saved, its verdict follows. The terminal is in ``screen``, the loop in ``loop``; files and grading are here."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..catalog import Exercise, Pack
+from ..diagnosis import diagnosed, wants_diagnosis
+from ..grading import Limits, grade, plan_for
+from ..sandbox.host import Worker
+from ..sandbox.nursery import Crew
+from ..verdict import Verdict, Word
+from ..workspace import Workspace
+
+SETTLE_S = 0.015
+DONE = (Word.PASSED, Word.PROVISIONAL)
+
+
+@dataclass
+class Files:
+    """The learner's files as last seen. Polled, so that network mounts and editors that write by rename are seen alike."""
+
+    place: Workspace
+    exercises: tuple[Exercise, ...]
+    _stamps: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    _digests: dict[str, str] = field(default_factory=dict)
+
+    def changed(self) -> Exercise | None:
+        """The exercise whose file has new content since the last call, the latest save first."""
+        fresh = []
+        for exercise in self.exercises:
+            stamp = _stamp(self.place.path(exercise))
+            if stamp is not None and stamp != self._stamps.get(exercise.id):
+                self._stamps[exercise.id] = stamp
+                fresh.append((stamp[0], exercise))
+        for _, exercise in sorted(fresh, key=lambda pair: -pair[0]):
+            data = settled(self.place.path(exercise))
+            digest = hashlib.sha256(data or b"").hexdigest()
+            if data is not None and digest != self._digests.get(exercise.id):
+                self._digests[exercise.id] = digest
+                return exercise
+        return None
+
+    def look(self) -> None:
+        """Take everything as seen."""
+        while self.changed() is not None:
+            pass
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        told = path.stat()
+    except OSError:
+        return None
+    return told.st_mtime_ns, told.st_size, told.st_ino
+
+
+def settled(path: Path, tries: int = 20) -> bytes | None:
+    """The bytes of a file once two looks agree: an editor may be in the middle of a save. None if it is gone or unreadable."""
+    for _ in range(tries):
+        try:
+            first = path.read_bytes()
+            time.sleep(SETTLE_S)
+            if path.read_bytes() == first and (first or _ == tries - 1):
+                return first
+        except OSError:
+            time.sleep(SETTLE_S)
+    return None
+
+
+class Bench:
+    """Grades with warm workers: one stands ready, jailed, with everything imported, before a file is saved. Each is used once."""
+
+    def __init__(self, pack: Pack, crew: Crew, limits: Limits, seed: Callable[[], int], device: Callable[[Exercise], str]):
+        self.pack, self.crew, self.limits, self.seed, self.device = pack, crew, limits, seed, device
+        self._ready: dict[str, Worker] = {}
+
+    def prepare(self, exercise: Exercise) -> None:
+        """Have a worker of this exercise's kind stand ready."""
+        ready = self._ready.get(exercise.id)
+        if ready is None or ready.death is not None:
+            self._ready[exercise.id] = self.crew.worker(plan_for(exercise, self.limits, self.device(exercise)))
+
+    def judge(self, exercise: Exercise, data: bytes) -> Verdict:
+        """The verdict with its mistakes named; the next worker is made ready afterwards."""
+        verdict = grade(
+            exercise, data, name=f"{exercise.module}.py", limits=self.limits, seed=self.seed(), device=self.device(exercise),
+            isolation=self.crew.isolation, warm=lambda: self._take(exercise),
+        )
+        if wants_diagnosis(verdict):
+            verdict = diagnosed(exercise, verdict, self.crew.troupe(plan_for(exercise, self.limits, "cpu")))
+        return verdict
+
+    def _take(self, exercise: Exercise) -> Worker:
+        ready = self._ready.pop(exercise.id, None)
+        if ready is not None and ready.alive():
+            return ready
+        if ready is not None:
+            ready.close()
+        return self.crew.worker(plan_for(exercise, self.limits, self.device(exercise)))
+
+    def close(self) -> None:
+        """Leave nothing running."""
+        for worker in self._ready.values():
+            worker.close()
+        self._ready.clear()
