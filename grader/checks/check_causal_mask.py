@@ -20,7 +20,7 @@ from attngrade.checks.causal_oracles import (
     some_mask,
     visible,
 )
-from attngrade.checks.claims import Raised, Result, after, claim, device_arg, expect, expect_same, of, points, refuses, stretch, tensor
+from attngrade.checks.claims import Raised, Result, after, claim, device_arg, expect, expect_same, of, points, refuses, tensor
 
 SQUARE = [(1, 1), (2, 2), (5, 5)]
 CACHE = [(1, 2), (2, 3), (1, 4), (3, 7)]
@@ -80,11 +80,10 @@ def test_mask_on_the_asked_device(submission, device):
         expect(got, visible(2, 3), dtype="bool", case=f"device={device}")
         claim(got.device == device, f"causal_mask: the mask lies on {got.device} where {device} was asked", got=got)
     try:
-        got = submission.causal_mask(2, 3, device="meta")  # a device of shapes without values, present everywhere
+        got = submission.causal_mask(2, 3, device="cuda:77")  # no machine has it, so nothing can lie there
     except Raised:
-        return  # which no submission has to know
-    elsewhere = getattr(got, "device", "meta") == "meta"
-    claim(elsewhere, "causal_mask takes no notice of `device`: asked for another, it answers on the CPU", got=got)
+        return
+    claim(False, "causal_mask takes no notice of `device`: asked for one that isn't there, it answers all the same", got=got)
 
 
 @points(1)
@@ -419,27 +418,3 @@ def test_calls_know_nothing_of_each_other(submission, rng):
     for got, want in pairs:
         expect(got, want, case="after other calls of the same shape")
         expect_same(submission.reread(got), got, because="A later call changed an earlier result: the two share memory")
-
-
-# ---------------------------------------------------------------- stretch
-
-
-@stretch(1)
-@of("masked_softmax")
-def test_softmax_refuses_what_is_no_mask(submission, rng):
-    """masked_softmax refuses the masks that mask_scores refuses, by name."""
-    for mask in (tensor(np.ones((2, 3)), "float32"), tensor(np.ones((2, 3)), "uint8"), np.ones((2, 4), bool), np.ones((4, 2, 3), bool)):
-        scores = coarse(rng, (2, 3))
-        refuses(lambda scores=scores, mask=mask: submission.masked_softmax(scores, mask), ("mask", "scores"), case="scores (2, 3)")
-
-
-@stretch(1)
-@of("causal_attention", "padding_mask")
-def test_shapes_that_do_not_fit_refused(submission, rng):
-    """q, k, v and lengths of shapes that can't be right are a ValueError that names one of them."""
-    good = (2, 3, 4, 5)
-    misfits = [((3, 4, 5),) * 3, (good, (2, 3, 4, 6), (2, 3, 4, 6)), (good, good, (2, 3, 3, 5)), (good, (2, 2, 4, 5), (2, 2, 4, 5))]
-    for shapes in misfits:
-        q, k, v = (rng.standard_normal(shape) for shape in shapes)
-        refuses(lambda q=q, k=k, v=v: submission.causal_attention(q, k, v), ("q", "k", "v"), case=f"shapes {shapes}")
-    refuses(lambda: submission.padding_mask(np.array([[1, 2]]), 3), ("lengths",), case="lengths of shape (1, 2)")

@@ -166,7 +166,7 @@ def run_checks(
 
     grading = Grading(fresh, seed, device, on_result=on_result, only=only)
     arguments = [str(exercise.checks), "--assert=plain", "--import-mode=importlib", "--rootdir=/", "--noconftest", "--capture=no", "-c", os.devnull,
-                 *(part for off in ("cacheprovider", "terminal", "junitxml", "pastebin", "doctest", "unittest", "logging", "faulthandler", "warnings")
+                 *(part for off in ("cacheprovider", "terminal", "junitxml", "pastebin", "doctest", "unittest", "logging", "faulthandler", "warnings", "unraisableexception", "threadexception")
                    for part in ("-p", f"no:{off}"))]
     code = pytest.main(arguments, plugins=[grading])
     grading.finish()
