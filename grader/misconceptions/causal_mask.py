@@ -250,6 +250,8 @@ def needs_t_k(t_q, t_k, device=None):
     Why: as many keys as queries is the usual case in training.
     Look at: the default of t_k, and what the first line does with None.
     """
+    if t_q < 0 or t_k < 0:
+        raise ValueError("t_q, t_k")
     return right.causal_mask(t_q, t_k, device)
 
 
@@ -526,16 +528,3 @@ def lengths_clamped(lengths, t_k):
     Look at: `clamp_`.
     """
     return lengths_unchecked(lengths.clamp_(0, t_k), t_k)
-
-
-@misconception("shape-of-lengths-unchecked", of="padding_mask")
-def rank_unchecked(lengths, t_k):
-    """Your padding_mask takes lengths of any rank; it is a vector with one length for each row.
-
-    Example: lengths of shape (1, 2) has to raise a ValueError with `lengths` in its message.
-    Why: with another rank the new axes land in other places, and the mask broadcasts to something nobody meant.
-    Look at: the first line: nothing looks at lengths.ndim.
-    """
-    if ((lengths < 0) | (lengths > t_k)).any():
-        raise ValueError("lengths")
-    return lengths_unchecked(lengths, t_k)

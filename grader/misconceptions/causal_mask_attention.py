@@ -255,15 +255,52 @@ def nan_outputs(q, k, v):
     return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, float("-inf")).softmax(-1))
 
 
+@misconception("outputs-of-empty-rows-are-nan-by-addition", of="causal_attention")
+def nan_outputs_added(q, k, v):
+    """A query that sees no key comes out as NaN; it has to come out as zeros.
+
+    Example: T_q=2, T_k=1: query 0 sees nothing, and its output is 0.
+    Why: the softmax of a row of -inf subtracts -inf from -inf, and one NaN spoils every gradient.
+    Look at: let masked_softmax make the weights: it knows such rows.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: added(scores, mask).softmax(-1))
+
+
 @misconception("outputs-repaired-too-late", of="causal_attention")
 def attention_repaired_late(q, k, v):
-    """You replace the NaN of a query that sees nothing after the softmax: the outputs are right, and the gradients are NaN.
+    """You replace the NaN of a query that sees nothing at the very end: the outputs are right, and the gradients are NaN.
+
+    Example: T_q=2, T_k=1: the gradient of the values has to be finite, and NaN arrives.
+    Why: the weights of that query are still NaN, and backward multiplies by them: 0 * NaN is NaN. Prevent the NaN instead of repairing it.
+    Look at: `nan_to_num` on the output.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, float("-inf")).softmax(-1)).nan_to_num(0.0)
+
+
+@misconception("weights-repaired-too-late", of="causal_attention")
+def weights_repaired_late(q, k, v):
+    """You add -inf and replace the NaN of a query that sees nothing after the softmax: the outputs are right, and the gradients of q and k are NaN.
 
     Example: T_q=2, T_k=1: the gradient of query 0 has to be 0, and NaN arrives.
-    Why: backward still runs through the softmax of -inf, and 0 * NaN is NaN. Prevent the NaN instead of repairing it.
-    Look at: `nan_to_num` after the softmax or at the very end.
+    Why: backward still runs through the softmax of -inf, and a bias that was added passes its NaN on. Prevent the NaN instead of repairing it.
+    Look at: `nan_to_num` after the softmax: put something finite into such rows before it, or use `masked_fill`, which stops the NaN.
     """
-    return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, float("-inf")).softmax(-1).nan_to_num(0.0))
+    return weighed_by(q, k, v, lambda scores, mask: added(scores, mask).softmax(-1).nan_to_num(0.0))
+
+
+def added(scores, mask):
+    return scores + torch.zeros(mask.shape, dtype=scores.dtype, device=scores.device).masked_fill(~mask, float("-inf"))
+
+
+@misconception("added-and-repaired-at-the-end", of="causal_attention")
+def output_repaired_late(q, k, v):
+    """You add -inf and replace the NaN of a query that sees nothing at the very end: the outputs are right, and all the gradients are NaN.
+
+    Example: T_q=2, T_k=1: the gradient of query 0 has to be 0, and NaN arrives, in k and v too.
+    Why: the weights of that query are NaN, and backward multiplies by them: 0 * NaN is NaN. Prevent the NaN instead of repairing it.
+    Look at: `nan_to_num` on the output, and what such a row holds before the softmax.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: added(scores, mask).softmax(-1)).nan_to_num(0.0)
 
 
 @misconception("outputs-of-empty-rows-are-averages", of="causal_attention")
@@ -464,17 +501,6 @@ def scaled_in_place(q, k, v):
     return scaled_by(q, k, v, 1.0)
 
 
-@misconception("future-in-a-mean", of="causal_attention", question="causal-mask-place")
-def keys_centred(q, k, v):
-    """You subtract the mean of all the keys: the weights are the same on paper, but the future is in that mean.
-
-    Example: move the last key by 1e4, and earlier outputs change in their last digits; they have to stay bit for bit.
-    Why: whatever is computed over all the tokens carries the future with it.
-    Look at: means, maxima and norms over the axis of tokens.
-    """
-    return right.causal_attention(q, k - k.mean(-2, keepdim=True), v)
-
-
 @misconception("views-of-strided-memory", of="causal_attention")
 def views(q, k, v):
     """You call `view` on tensors that don't lie contiguously in memory, which fails.
@@ -485,17 +511,3 @@ def views(q, k, v):
     """
     flat = [x.view(-1, *x.shape[2:]) for x in (q, k, v)]
     return right.causal_attention(*(x[:, None] for x in flat)).view(q.shape)
-
-
-@misconception("misfits-left-to-torch", of="causal_attention")
-def misfits(q, k, v):
-    """You leave q, k and v whose shapes don't fit to PyTorch, which fails far from the cause or broadcasts to something nobody meant.
-
-    Example: three axes instead of four, or other heads in k than in q, have to raise a ValueError that names one of them.
-    Why: the caller learns which argument was wrong.
-    Look at: the first lines: nothing looks at the shapes.
-    """
-    wide = torch.promote_types(q.dtype, torch.float32)
-    scores = q.to(wide) @ k.to(wide).mT * q.shape[-1] ** -0.5
-    weights = right.masked_softmax(scores, right.causal_mask(q.shape[-2], k.shape[-2], q.device))
-    return (weights @ v.to(wide)).to(q.dtype)

@@ -323,15 +323,33 @@ def empty_nan(scores, mask):
     return right.mask_scores(widened(scores), mask).softmax(-1).to(scores.dtype)
 
 
+@misconception("empty-rows-are-nan-by-addition", of="masked_softmax")
+def empty_nan_added(scores, mask):
+    """A row that sees nothing comes out as NaN, and so does its gradient; both have to be all zeros.
+
+    Example: scores [[1, 2]], mask [[False, False]]: you return [[nan, nan]], and [[0, 0]] is right.
+    Why: the softmax of a row of -inf subtracts -inf from -inf. One NaN row spoils the loss and every gradient.
+    Look at: rows without a visible key before the softmax: give them something finite, and set their weights to 0 after it.
+    """
+    right.mask_scores(scores, mask)
+    return biased(scores, mask).softmax(-1).to(scores.dtype)
+
+
+def biased(scores, mask):
+    wide = widened(scores)
+    return wide + torch.zeros(mask.shape, dtype=wide.dtype, device=wide.device).masked_fill(~mask, float("-inf"))
+
+
 @misconception("empty-rows-repaired-too-late", of="masked_softmax")
 def weights_repaired_late(scores, mask):
     """You replace the NaN of a row that sees nothing after the softmax: the weights are right, and the gradient is NaN.
 
     Example: mask [[False, False]]: the weights are 0, and the gradient of the scores is NaN where it has to be 0.
-    Why: backward still runs through the softmax of -inf; a gradient of 0 times NaN is NaN. Prevent the NaN instead of repairing it.
+    Why: backward still runs through the softmax of -inf, 0 times NaN is NaN, and a bias that was added passes it on. Prevent the NaN instead.
     Look at: `nan_to_num` or `torch.where(isnan, ...)` after the softmax: put something finite into such rows before it.
     """
-    return right.mask_scores(widened(scores), mask).softmax(-1).nan_to_num(0.0).to(scores.dtype)
+    right.mask_scores(scores, mask)
+    return biased(scores, mask).softmax(-1).nan_to_num(0.0).to(scores.dtype)
 
 
 @misconception("empty-rows-share-evenly", of="masked_softmax")
@@ -532,9 +550,9 @@ def maximum_of_hidden_nan(scores, mask):
     return (e / e.sum(-1, keepdim=True)).to(scores.dtype)
 
 
-def with_epsilon(scores, mask, epsilon):
+def with_epsilon(scores, mask, epsilon, shift=lambda top: top):
     hidden = right.mask_scores(widened(scores), mask)
-    top = hidden.amax(-1, keepdim=True).detach()
+    top = shift(hidden.amax(-1, keepdim=True))
     e = (hidden - torch.where(top > float("-inf"), top, 0.0)).exp()
     return (e / (e.sum(-1, keepdim=True) + epsilon)).to(scores.dtype)
 
@@ -559,6 +577,17 @@ def small_epsilon(scores, mask):
     Look at: the `+ 1e-8` beside the sum.
     """
     return with_epsilon(scores, mask, 1e-8)
+
+
+@misconception("epsilon-beside-a-fixed-maximum", of="masked_softmax")
+def epsilon_detached(scores, mask):
+    """You add a small number to the denominator to avoid 0 / 0: the weights no longer sum to 1.
+
+    Example: one visible key has to get exactly 1; with 1e-6 added it gets 0.999999.
+    Why: in float64 the tolerance is 1e-9, and the empty row, which the number is there for, is easily found by its mask instead.
+    Look at: the `+ 1e-6` beside the sum.
+    """
+    return with_epsilon(scores, mask, 1e-6, torch.Tensor.detach)
 
 
 @misconception("one-in-the-denominator", of="masked_softmax")
@@ -719,17 +748,3 @@ def through_hidden(scores, mask):
     e = torch.where(mask, (wide - torch.where(top > float("-inf"), top, 0.0)).exp(), 0.0)
     total = e.sum(-1, keepdim=True)
     return (e / torch.where(total > 0, total, 1.0)).to(scores.dtype)
-
-
-@misconception("softmax-takes-any-mask", of="masked_softmax")
-def takes_any_mask(scores, mask):
-    """Your masked_softmax takes masks that mask_scores refuses: masks of numbers, or masks that enlarge the scores.
-
-    Example: scores (2, 3), mask (4, 2, 3) has to raise a ValueError with `mask` in its message.
-    Why: an impossible argument is refused by name wherever it arrives.
-    Look at: let mask_scores do the masking here as well.
-    """
-    mask = mask.bool()
-    logits = torch.where(mask, widened(scores), float("-inf"))
-    logits = torch.where(mask.any(-1, keepdim=True), logits, 0.0)
-    return torch.where(mask, logits.softmax(-1), 0.0).to(scores.dtype)

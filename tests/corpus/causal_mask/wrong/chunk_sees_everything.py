@@ -1,0 +1,50 @@
+# mistake: no mask when there is a cache
+# names: mask-dropped-over-a-cache
+import math
+
+import torch
+
+
+def causal_mask(t_q, t_k=None, device=None):
+    if t_k is None:
+        t_k = t_q
+    if t_q < 0 or t_k < 0:
+        raise ValueError("t_q, t_k")
+    if t_k > t_q:
+        return torch.full((t_q, t_k), True, device=device)
+    return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(t_k - t_q)
+
+
+def padding_mask(lengths, t_k):
+    if lengths.min() < 0 or lengths.max() > t_k:
+        raise ValueError("every entry of lengths must lie in 0..t_k")
+    keys = torch.arange(t_k, device=lengths.device).view(1, 1, 1, t_k)
+    return keys < lengths.reshape(-1, 1, 1, 1)
+
+
+def mask_scores(scores, mask):
+    if mask.dtype is not torch.bool:
+        raise ValueError("mask must be a boolean tensor")
+    try:
+        fits = torch.broadcast_shapes(mask.shape, scores.shape) == scores.shape
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(f"mask of shape {tuple(mask.shape)} does not broadcast to {tuple(scores.shape)}")
+    return torch.where(mask, scores, torch.full((), -math.inf, dtype=scores.dtype, device=scores.device))
+
+
+def masked_softmax(scores, mask):
+    z = mask_scores(scores.double(), mask)
+    top = z.amax(dim=-1, keepdim=True).detach()
+    top = torch.where(torch.isfinite(top), top, torch.zeros_like(top))
+    e = torch.exp(z - top)
+    total = e.sum(dim=-1, keepdim=True)
+    return (e / torch.where(total > 0, total, torch.ones_like(total))).to(scores.dtype)
+
+
+def causal_attention(q, k, v):
+    q64, k64, v64 = q.double(), k.double(), v.double()
+    scores = torch.einsum("bhid,bhjd->bhij", q64, k64) / math.sqrt(q.size(-1))
+    weights = masked_softmax(scores, causal_mask(q.size(2), k.size(2), device=q.device))
+    return torch.einsum("bhij,bhjd->bhid", weights, v64).to(q.dtype)
