@@ -110,7 +110,7 @@ def same(got, want, *, because=None, **about):
     """``expect``, for a tensor; ``because`` is told only where shape and dtype fit, since it explains values."""
     fits = isinstance(got, Result) and got.shape == want.shape and about.get("dtype", got.dtype) == got.dtype
     expect(got, want, because=because if fits else None, **about)
-    if isinstance(got, Result):
+    if fits:
         claim(got.kind == "tensor", f"is a NumPy {got.kind} where a tensor was asked", got=got, case=about.get("case", ""))
 
 
@@ -233,9 +233,10 @@ def test_the_pieces_remember_nothing(submission, rng):
         call = getattr(submission, name)
         first = call(x=x, **size, _keep=True)
         same(call(x=-2 * x, **size), oracle(-2 * x, *size.values()), case=f"{name}, a second call with other values")
-        same(submission.reread(first), oracle(x, *size.values()), case=f"{name}, the first result after the second call")
+        why = "A result that was handed out belongs to its caller; no later call may change it."
+        same(submission.reread(first), oracle(x, *size.values()), case=f"{name}, the first result after the second call", because=why)
         submission.scribble(first)
-        same(call(x=x, **size), oracle(x, *size.values()), case=f"{name}, after a caller has overwritten an earlier result")
+        same(call(x=x, **size), oracle(x, *size.values()), case=f"{name}, after a caller has overwritten an earlier result", because=why)
 
 
 @points(1)
@@ -338,161 +339,7 @@ def test_every_head_attends_by_itself(submission, rng):
     same(submission.multi_head_attention(*args, 3), want, dtype="float32", case="float32, " + SIZES.format(*UNLIKE[0]))
 
 
-@points(2)
-@of("multi_head_attention")
-@after("every-head-attends-by-itself")
-def test_query_heads_share_key_heads_in_groups(submission, rng):
-    """With n_kv_heads given, query head h uses key/value head h // (n_heads / n_kv_heads); None means n_heads."""
-    for sizes in GROUPED:
-        (*_, h, g, _), args, case = sizes, drawn(rng, *sizes), SIZES.format(*sizes)
-        same(submission.multi_head_attention(*args, h, g), attention(*args, h, g), dtype="float64", case=case)
-        if g == h:
-            same(submission.multi_head_attention(*args, h, None), attention(*args, h), dtype="float64", case="n_kv_heads=None, " + case)
-
-
-@points(2)
-@of("multi_head_attention")
-@after("one-head-is-plain-attention")
-def test_true_means_may_attend(submission, rng):
-    """A key whose mask is False has no influence on a query, a key whose mask is True has."""
-    args, mask = drawn(rng, 1, 4, 5, 2, 2, 3), np.ones((4, 4), dtype=bool)
-    mask[:3, 3] = False
-    moved = (args[0] + 0.0, *args[1:])
-    moved[0][0, 3] += 2.0
-    seen = [submission.multi_head_attention(*a, 2, mask=mask) for a in (args, moved)]
-    if all(isinstance(got, Result) and got.shape == (1, 4, 5) for got in seen):
-        still = np.allclose(seen[0].array[:, :3], seen[1].array[:, :3], rtol=0, atol=1e-9)
-        claim(still, "for tokens 0 to 2 follows token 3, which the mask hides from them (False)", got=seen[1], case="T=4, token 3 moved")
-    for got, asked in zip(seen, (args, moved), strict=True):
-        same(got, attention(*asked, 2, mask=mask), dtype="float64", case="T=4, mask False where queries 0 to 2 meet key 3")
-    for triangle in (np.tri(5, dtype=bool), np.tri(5, dtype=bool).T):
-        args = drawn(rng, 2, 5, 6, 3, 3, 4)
-        where = f"mask {'lower' if triangle[1, 0] else 'upper'} triangle, T=5"
-        same(submission.multi_head_attention(*args, 3, None, triangle), attention(*args, 3, mask=triangle), dtype="float64", case=where)
-
-
-@points(2)
-@of("multi_head_attention")
-@after("true-means-may-attend", "every-head-attends-by-itself")
-def test_the_mask_broadcasts_to_the_scores(submission, rng):
-    """A mask of any shape that broadcasts to (B, H, T, T) means what broadcasting says."""
-    for b, t, d, h, g, dh in [(2, 4, 5, 3, 3, 2), (3, 3, 4, 3, 3, 2), (2, 5, 6, 4, 2, 3), (2, 1, 3, 3, 3, 2)]:
-        args = drawn(rng, b, t, d, h, g, dh)
-        low = [(), (t,), (1, t), (t, t), (h, 1, t), (1, t, t), (h, t, t)]
-        for shape in [*low, (b, 1, 1, t), (1, 1, t, t), (b, 1, t, t), (1, h, 1, t), (b, h, t, t)]:
-            mask = rng.random(shape) < 0.5 if shape and t > 1 else np.ones(shape, dtype=bool)
-            if shape:
-                mask[..., rng.integers(t)] = True
-            sent = tensor(mask, order=tuple(reversed(range(mask.ndim)))) if mask.ndim > 1 else tensor(mask)
-            case = f"mask of shape {shape}, " + SIZES.format(b, t, d, h, g, dh)
-            same(submission.multi_head_attention(*args, h, g, sent), attention(*args, h, g, mask), dtype="float64", case=case)
-
-
-@points(1)
-@of("multi_head_attention")
-@after("true-means-may-attend")
-def test_hidden_keys_stay_hidden(submission, rng):
-    """Hidden keys get no weight, however large their scores are and however low the visible ones."""
-    args, mask = drawn(rng, 2, 5, 6, 2, 2, 4), np.ones((5, 5), dtype=bool)
-    mask[:4, 4] = False
-    args[0][:, 4] *= 3000
-    want = attention(*args, 2, mask=mask)
-    same(submission.multi_head_attention(*args, 2, mask=mask), want, dtype="float64", case="the hidden key's scores reach thousands")
-    args, mask = drawn(rng, 2, 5, 6, 2, 2, 4), np.tri(5, dtype=bool)
-    args[0][..., 0] = 1
-    for weight, height in zip(args[1:3], (2.0**70, -(2.0**70)), strict=True):
-        weight[:], weight[0] = 0, height
-    want = attention(*args, 2, mask=mask)
-    case, why = "every score equal and far below zero, mask lower triangle", "Equal scores give the mean over the visible keys."
-    same(submission.multi_head_attention(*args, 2, mask=mask), want, dtype="float64", case=case, because=why)
-
-
-@points(1)
-@of("multi_head_attention")
-@after("every-head-attends-by-itself")
-def test_large_scores_stay_finite(submission, rng):
-    """Scores of several thousand give right results and finite gradients."""
-    args = drawn(rng, 2, 5, 6, 3, 3, 4, sharp=1500.0)
-    same(submission.multi_head_attention(*args, 3), attention(*args, 3), dtype="float64", case="scores in the thousands")
-    up, wrt = rng.standard_normal((2, 5, 6)), tuple(range(len(WEIGHTS)))
-    _, grads = submission.vjp("multi_head_attention", *args, 3, None, np.tri(5, dtype=bool), wrt=wrt, cotangent=up)
-    for name, grad in zip(WEIGHTS, grads, strict=True):
-        finite = grad is not None and np.isfinite(grad.array).all()
-        told = f"The result is finite and the gradient of {name} is not"
-        claim(finite, told, got=grad, case="scores in the thousands, mask lower triangle")
-
-
-@points(2)
-@of("multi_head_attention")
-@after("every-head-attends-by-itself")
-def test_half_precision_is_computed_in_float32(submission, rng):
-    """float16 and bfloat16 inputs give a result of their dtype, computed in float32 and cast back once."""
-    kinds = (("ordinary values", drawn), ("keys and values far from zero", far_from_zero), ("projections above 65504", huge_inside))
-    for dtype in ("float16", "bfloat16"):
-        for case, make in kinds:
-            sent = [tensor(a, dtype) for a in make(rng, 2, 5, 8, 4, 2, 6)]
-            want = attention(*(widened(a) for a in sent), 4, 2)
-            same(submission.multi_head_attention(*sent, 4, 2), want, dtype=dtype, case=f"{dtype}, {case}")
-
-
-@points(1)
-@of("multi_head_attention")
-@after("query-heads-share-key-heads-in-groups")
-def test_attention_follows_values_not_memory(submission, rng):
-    """The result is the same for every memory layout of x and of the weights, and for arguments given by name."""
-    args = drawn(rng, 2, 5, 6, 4, 2, 3)
-    want, named = attention(*args, 4, 2), dict(zip(WEIGHTS, args, strict=True))
-    got = submission.multi_head_attention(**named, n_heads=4, n_kv_heads=2, mask=None)
-    same(got, want, dtype="float64", case="every argument given by name")
-    for layout, x in layouts(args[0], "float64"):
-        same(submission.multi_head_attention(x, *args[1:], 4, 2), want, dtype="float64", case=f"x with {layout}")
-    turned = [tensor(w, order=(1, 0)) for w in args[1:]]
-    same(submission.multi_head_attention(args[0], *turned, 4, 2), want, dtype="float64", case="weights that are transposes in memory")
-    gapped = [tensor(w, gap=2, guard=3) for w in args[1:]]
-    same(submission.multi_head_attention(args[0], *gapped, 4, 2), want, dtype="float64", case="weights with gaps between their rows")
-
-
-@points(2)
-@of("multi_head_attention")
-@after("every-head-attends-by-itself")
-def test_gradients_reach_x_and_every_weight(submission, rng):
-    """Gradients of x and of all four weights are right, with shared key heads and a mask too."""
-    triangle = np.tri(4, dtype=bool)
-    for sizes, mask in [((1, 3, 4, 2, 2, 3), None), ((2, 4, 5, 4, 2, 3), triangle), ((2, 4, 7, 3, 1, 2), triangle.T)]:
-        (*btd, h, g, _), args = sizes, drawn(rng, *sizes)
-        up = rng.standard_normal(btd)
-        got, grads = submission.vjp("multi_head_attention", *args, h, g, mask, wrt=(0, 1, 2, 3, 4), cotangent=up)
-        same(got, attention(*args, h, g, mask), dtype="float64", case="the result while gradients are recorded")
-        for name, grad, want in zip(WEIGHTS, grads, pull_back(*args, h, g, mask, up), strict=True):
-            where = f"gradient of {name}, {'no mask' if mask is None else 'with a mask'}, " + SIZES.format(*sizes)
-            claim(grad is not None, f"no gradient reaches {name}: somewhere on its way the graph is cut", case=where)
-            same(grad, want, tol=1e-8, atol=1e-12, case=where)
-
-
-@points(1)
-@of("multi_head_attention")
-@after("every-head-attends-by-itself", "true-means-may-attend")
-def test_attention_remembers_nothing(submission, rng):
-    """A result of multi_head_attention depends on the arguments of its own call alone, before and after other calls."""
-    args, other, mask = drawn(rng, 2, 4, 6, 4, 2, 3), drawn(rng, 2, 4, 6, 4, 2, 3), np.tri(4, dtype=bool)
-    want = attention(*args, 4, 2, mask)
-    first = submission.multi_head_attention(*args, 4, 2, mask, _keep=True)
-    same(first, want, case="the first call")
-    why = "The result depends on the arguments of its own call alone."
-    for case, asked in {
-        "other x": (other[0], *args[1:], 4, 2, mask),
-        "other weights": (args[0], *other[1:], 4, 2, mask),
-        "another mask": (*args, 4, 2, mask.T),
-        "no mask": (*args, 4, 2, None),
-    }.items():
-        same(submission.multi_head_attention(*asked), attention(*asked), case=f"a later call, {case}", because=why)
-    same(submission.reread(first), want, case="the first result, read again after other calls", because=why)
-    submission.scribble(first)
-    again = submission.multi_head_attention(*args, 4, 2, mask)
-    same(again, want, case="the first arguments again, after a caller has overwritten the first result", because=why)
-
-
-# ---------------------------------------------------------------- refusals of attention
+# ---------------------------------------------------------------- what attention refuses
 
 
 COUNTS = ((0, None), (-1, None), (0, 1), (-2, -2), (4, 0), (4, -2), (4, 3), (6, 4), (2, 4), (1, 2))
@@ -567,6 +414,165 @@ def test_attention_refuses_masks_that_do_not_broadcast(submission, rng):
             refuses(lambda a=asked: submission.multi_head_attention(*a), ("mask", "x", "n_heads"), case=case, because=why)
 
 
+# ---------------------------------------------------------------- attention: groups, masks, precision, gradients
+
+
+@points(2)
+@of("multi_head_attention")
+@after("every-head-attends-by-itself")
+def test_query_heads_share_key_heads_in_groups(submission, rng):
+    """With n_kv_heads given, query head h uses key/value head h // (n_heads / n_kv_heads); None means n_heads."""
+    for sizes in GROUPED:
+        (*_, h, g, _), args, case = sizes, drawn(rng, *sizes), SIZES.format(*sizes)
+        same(submission.multi_head_attention(*args, h, g), attention(*args, h, g), dtype="float64", case=case)
+        if g == h:
+            same(submission.multi_head_attention(*args, h, None), attention(*args, h), dtype="float64", case="n_kv_heads=None, " + case)
+
+
+@points(2)
+@of("multi_head_attention")
+@after("one-head-is-plain-attention")
+def test_true_means_may_attend(submission, rng):
+    """A key whose mask is False has no influence on a query, a key whose mask is True has."""
+    args, mask = drawn(rng, 1, 4, 5, 2, 2, 3), np.ones((4, 4), dtype=bool)
+    mask[:3, 3] = False
+    moved = (args[0] + 0.0, *args[1:])
+    moved[0][0, 3] += 2.0
+    seen = [submission.multi_head_attention(*a, 2, mask=mask) for a in (args, moved)]
+    if all(isinstance(got, Result) and got.shape == (1, 4, 5) for got in seen):
+        still = np.allclose(seen[0].array[:, :3], seen[1].array[:, :3], rtol=0, atol=1e-9)
+        claim(still, "for tokens 0 to 2 follows token 3, which the mask hides from them (False)", got=seen[1], case="T=4, token 3 moved")
+    for got, asked in zip(seen, (args, moved), strict=True):
+        same(got, attention(*asked, 2, mask=mask), dtype="float64", case="T=4, mask False where queries 0 to 2 meet key 3")
+    for triangle in (np.tri(5, dtype=bool), np.tri(5, dtype=bool).T):
+        args = drawn(rng, 2, 5, 6, 3, 3, 4)
+        where = f"mask {'lower' if triangle[1, 0] else 'upper'} triangle, T=5"
+        same(submission.multi_head_attention(*args, 3, None, triangle), attention(*args, 3, mask=triangle), dtype="float64", case=where)
+
+
+@points(2)
+@of("multi_head_attention")
+@after("true-means-may-attend", "query-heads-share-key-heads-in-groups")
+def test_the_mask_broadcasts_to_the_scores(submission, rng):
+    """A mask of any shape that broadcasts to (B, H, T, T) means what broadcasting says."""
+    for b, t, d, h, g, dh in [(2, 4, 5, 3, 3, 2), (3, 3, 4, 3, 3, 2), (2, 5, 6, 4, 2, 3), (2, 1, 3, 3, 3, 2)]:
+        args = drawn(rng, b, t, d, h, g, dh)
+        low = [(), (t,), (1, t), (t, t), (h, 1, t), (1, t, t), (h, t, t)]
+        for shape in [*low, (b, 1, 1, t), (1, 1, t, t), (b, 1, t, t), (1, h, 1, t), (b, h, t, t)]:
+            mask = rng.random(shape) < 0.5 if shape and t > 1 else np.ones(shape, dtype=bool)
+            if shape:
+                mask[..., rng.integers(t)] = True
+            sent = tensor(mask, order=tuple(reversed(range(mask.ndim)))) if mask.ndim > 1 else tensor(mask)
+            case = f"mask of shape {shape}, " + SIZES.format(b, t, d, h, g, dh)
+            same(submission.multi_head_attention(*args, h, g, sent), attention(*args, h, g, mask), dtype="float64", case=case)
+
+
+@points(1)
+@of("multi_head_attention")
+@after("true-means-may-attend")
+def test_hidden_keys_stay_hidden(submission, rng):
+    """Hidden keys get no weight and no gradient, however large their scores are and however low the visible ones."""
+    args, mask = drawn(rng, 2, 5, 6, 2, 2, 4), np.ones((5, 5), dtype=bool)
+    mask[:4, 4] = False
+    args[0][:, 4] *= 3000
+    case, up = "the hidden key's scores reach thousands", rng.standard_normal((2, 5, 6))
+    same(submission.multi_head_attention(*args, 2, mask=mask), attention(*args, 2, mask=mask), dtype="float64", case=case)
+    up[:, 4] = 0
+    _, grads = submission.vjp("multi_head_attention", *args, 2, None, mask, wrt=(0, 1, 2, 3, 4), cotangent=up)
+    for name, grad, right in zip(WEIGHTS, grads, pull_back(*args, 2, 2, mask, up), strict=True):
+        if isinstance(grad, Result):
+            same(grad, right, tol=1e-8, atol=1e-12, case=f"gradient of {name}, {case}; the cotangent of that token is 0")
+    args, mask = drawn(rng, 2, 5, 6, 2, 2, 4), np.tri(5, dtype=bool)
+    args[0][..., 0] = 1
+    for weight, height in zip(args[1:3], (2.0**70, -(2.0**70)), strict=True):
+        weight[:], weight[0] = 0, height
+    want = attention(*args, 2, mask=mask)
+    case, why = "every score equal and far below zero, mask lower triangle", "Equal scores give the mean over the visible keys."
+    same(submission.multi_head_attention(*args, 2, mask=mask), want, dtype="float64", case=case, because=why)
+
+
+@points(1)
+@of("multi_head_attention")
+@after("every-head-attends-by-itself")
+def test_large_scores_stay_finite(submission, rng):
+    """Scores of several thousand give finite and right results."""
+    args = drawn(rng, 2, 5, 6, 3, 3, 4, sharp=1500.0)
+    same(submission.multi_head_attention(*args, 3), attention(*args, 3), dtype="float64", case="scores in the thousands")
+
+
+@points(2)
+@of("multi_head_attention")
+@after("every-head-attends-by-itself")
+def test_half_precision_is_computed_in_float32(submission, rng):
+    """float16 and bfloat16 inputs give a result of their dtype, computed in float32 and cast back once."""
+    kinds = (("ordinary values", drawn), ("keys and values far from zero", far_from_zero), ("projections above 65504", huge_inside))
+    for dtype in ("float16", "bfloat16"):
+        for case, make in kinds:
+            sent = [tensor(a, dtype) for a in make(rng, 2, 5, 8, 4, 2, 6)]
+            want = attention(*(widened(a) for a in sent), 4, 2)
+            same(submission.multi_head_attention(*sent, 4, 2), want, dtype=dtype, case=f"{dtype}, {case}")
+
+
+@points(1)
+@of("multi_head_attention")
+@after("query-heads-share-key-heads-in-groups")
+def test_attention_follows_values_not_memory(submission, rng):
+    """The result is the same for every memory layout of x and of the weights, and for arguments given by name."""
+    args = drawn(rng, 2, 5, 6, 4, 2, 3)
+    want, named = attention(*args, 4, 2), dict(zip(WEIGHTS, args, strict=True))
+    got = submission.multi_head_attention(**named, n_heads=4, n_kv_heads=2, mask=None)
+    same(got, want, dtype="float64", case="every argument given by name")
+    for layout, x in layouts(args[0], "float64"):
+        same(submission.multi_head_attention(x, *args[1:], 4, 2), want, dtype="float64", case=f"x with {layout}")
+    turned = [tensor(w, order=(1, 0)) for w in args[1:]]
+    same(submission.multi_head_attention(args[0], *turned, 4, 2), want, dtype="float64", case="weights that are transposes in memory")
+    gapped = [tensor(w, gap=2, guard=3) for w in args[1:]]
+    same(submission.multi_head_attention(args[0], *gapped, 4, 2), want, dtype="float64", case="weights with gaps between their rows")
+
+
+@points(2)
+@of("multi_head_attention")
+@after("every-head-attends-by-itself")
+def test_gradients_reach_x_and_every_weight(submission, rng):
+    """Gradients of x and of all four weights are right, with shared key heads and a mask too."""
+    triangle = np.tri(4, dtype=bool)
+    for sizes, mask in [((1, 3, 4, 2, 2, 3), None), ((2, 4, 5, 4, 2, 3), triangle), ((2, 4, 7, 3, 1, 2), triangle.T)]:
+        (*btd, h, g, _), args = sizes, drawn(rng, *sizes)
+        up = rng.standard_normal(btd)
+        got, grads = submission.vjp("multi_head_attention", *args, h, g, mask, wrt=(0, 1, 2, 3, 4), cotangent=up)
+        same(got, attention(*args, h, g, mask), dtype="float64", case="the result while gradients are recorded")
+        missing = [name for name, grad in zip(WEIGHTS, grads, strict=True) if not isinstance(grad, Result)]
+        where = f"{'no mask' if mask is None else 'with a mask'}, " + SIZES.format(*sizes)
+        claim(not missing, f"No gradient reaches {' and '.join(missing)}: somewhere on the way the graph is cut", case=where)
+        for name, grad, want in zip(WEIGHTS, grads, pull_back(*args, h, g, mask, up), strict=True):
+            if isinstance(grad, Result):
+                same(grad, want, tol=1e-8, atol=1e-12, case=f"gradient of {name}, {where}")
+
+
+@points(1)
+@of("multi_head_attention")
+@after("every-head-attends-by-itself", "true-means-may-attend")
+def test_attention_remembers_nothing(submission, rng):
+    """A result of multi_head_attention depends on the arguments of its own call alone, before and after other calls."""
+    args, other, mask = drawn(rng, 2, 4, 6, 4, 2, 3), drawn(rng, 2, 4, 6, 4, 2, 3), np.tri(4, dtype=bool)
+    want = attention(*args, 4, 2, mask)
+    first = submission.multi_head_attention(*args, 4, 2, mask, _keep=True)
+    same(first, want, case="the first call")
+    why = "The result depends on the arguments of its own call alone."
+    for case, asked in {
+        "other x": (other[0], *args[1:], 4, 2, mask),
+        "other weights": (args[0], *other[1:], 4, 2, mask),
+        "another mask": (*args, 4, 2, mask.T),
+        "no mask": (*args, 4, 2, None),
+    }.items():
+        same(submission.multi_head_attention(*asked), attention(*asked), case=f"a later call, {case}", because=why)
+    kept = "A result that was handed out belongs to its caller; no later call may change it."
+    same(submission.reread(first), want, case="the first result, read again after other calls", because=kept)
+    submission.scribble(first)
+    again = submission.multi_head_attention(*args, 4, 2, mask)
+    same(again, want, case="the first arguments again, after a caller has overwritten the first result", because=why)
+
+
 # ---------------------------------------------------------------- over all calls above
 
 
@@ -582,6 +588,6 @@ def test_no_call_changes_an_argument_or_global_state(submission, rng):
         calls = [call for call in submission.calls if call.function == name]
         changed = sorted({PARAMETERS[name][int(place)] if place.isdigit() else place for call in calls for place in call.mutated})
         touched = sorted({what for call in calls for what in call.touched})
-        told = f"{name} changes its argument {' and '.join(changed)} in place; the caller still needs it"
+        told = f"In place: {name} changes its argument {' and '.join(changed)}, which the caller still needs"
         claim(not changed, told, case=f"{len(calls)} calls of {name}")
-        claim(not touched, f"{name} changes global state: {', '.join(touched)}", case=f"{len(calls)} calls of {name}")
+        claim(not touched, f"Calling {name} changes global state: {', '.join(touched)}", case=f"{len(calls)} calls of {name}")
