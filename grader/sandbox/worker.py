@@ -211,7 +211,8 @@ class Session:
         self.framework, self.device, self.home = framework, device, home
         self.module, self.path = None, ""
         self.kept, self.objects, self.kernels = {}, {}, sentry.Kernels()
-        self.looks = watches()
+        self.looks, self.seeds = watches(), seeders()
+        self.turns = 0
 
     def handle(self, message):
         """The reply to one message of the host."""
@@ -293,6 +294,8 @@ class Session:
         wrt = message.get("wrt")
         inputs = self.graph_inputs(wrt, args, kwargs, message) if wrt is not None else None
         fence = sentry.fence() if message.get("fence") else None
+        self.turns += 1
+        stir(self.seeds, self.turns)
         state = world(self.looks)
         with self.kernels.call(bool(message.get("decoy")), arguments), fence or contextlib.nullcontext():
             value = function(*args, **kwargs)
@@ -356,6 +359,17 @@ def watches():
         found |= {"torch.random": torch.get_rng_state, "default_dtype": torch.get_default_dtype, "grad_mode": torch.is_grad_enabled,
                   "threads": torch.get_num_threads, "deterministic": torch.are_deterministic_algorithms_enabled}
     return found
+
+
+def seeders():
+    """How to seed the global generators; bound beforehand for the same reason."""
+    return [random.seed, np.random.seed] + ([torch.random.default_generator.manual_seed] if torch is not None else [])
+
+
+def stir(seeds, number):
+    """Put the global generators into a state that no call had before, so that a function which seeds them with a constant shows."""
+    for seed in seeds:
+        seed(0x5EED + number)
 
 
 def world(looks):
