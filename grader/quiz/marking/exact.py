@@ -52,7 +52,7 @@ def _options(question: Question, answer: str) -> tuple[PointMark, ...]:
 def read_options(question: Question, answer: str) -> list[str]:
     """The ids that the answer names; raises Unreadable."""
     by_text = {_plain(option.text): option.id for option in question.options}
-    if _plain(answer) in by_text:
+    if question.kind != "order" and _plain(answer) in by_text:
         return [by_text[_plain(answer)]]
     ids = {option.id.lower(): option.id for option in question.options}
     words = [word for word in re.findall(r"[a-z0-9]+", answer.lower()) if word not in ("option", "options", "answer", "and", "then", "is", "the", "it", "s")]
