@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import sys
@@ -70,7 +71,7 @@ class Console:
         """One key, without Enter where the terminal can do that; "" for Enter itself."""
         sys.stdout.write(prompt)
         sys.stdout.flush()
-        pressed = click.getchar()
+        pressed = _pressed()
         sys.stdout.write("\r" + " " * len(prompt) + "\r" if not self.plain else "\n")
         sys.stdout.flush()
         return "" if pressed in ("\r", "\n") else pressed
@@ -102,6 +103,28 @@ class Console:
             colour = "\x1b[31m" if left < 0 and self.ink.colour else ""
             with suppress(OSError):
                 os.write(sys.stdout.fileno(), f"\x1b7\r{colour}{prompt.rstrip()}\x1b[0m\x1b8".encode())
+
+
+def _pressed() -> str:
+    """One key. What was typed ahead counts, which click's own way of reading a key throws away."""
+    try:
+        import termios
+        import tty
+    except ImportError:
+        return click.getchar()
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal, termios.TCSADRAIN)
+        key = os.read(terminal, 1)
+        if key == b"\x1b":  # an arrow or a function key: one key, several bytes
+            while select.select([terminal], [], [], 0.02)[0]:
+                key += os.read(terminal, 1)
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+    if key in (b"", b"\x04"):
+        raise EOFError
+    return key.decode("utf-8", "replace")
 
 
 def _prompt(left: float, plain: bool) -> str:

@@ -58,7 +58,7 @@ class Session:
         return not (self.left and self.left.by_signal)
 
     def _one(self, question: Question, place: str, interview: bool) -> None:
-        turn = len(self.store.entries(Answer, question.id))
+        turn = len(self.store.entries(Answer, about=question.id))
         self.console.say(question_lines(question, place, self.console.width, self.console.ink, turn))
         self.console.say([self.console.ink(line, "dim") for line in filled(f"{how_to_answer(question)} {COMMANDS}", self.console.width)])
         try:
@@ -121,7 +121,8 @@ class Session:
     def _choice(self, sitting: Sitting, days: dict[int, int]) -> str:
         number, width = len(sitting.marking.points), self.console.width
         flip = f"1-{number} flip a point" if number > 1 else "1 flips the point"
-        self.console.say(self.console.ink("  ".join(f"{word[0]} {word} {days[rating]}d" for rating, word in RATINGS.items()), "dim"))
+        choices = "  ".join(f"{word[0]} {word} {days[rating]}d" for rating, word in RATINGS.items())
+        self.console.say([self.console.ink(line, "dim") for line in filled(choices, width)])
         keys = {"", "q", "t", "w", "u", *_KEYS, *(str(n) for n in range(1, min(number, 9) + 1))}
         short = f"Enter next · {flip} · t typo · u undo · w why · q leave "
         while (key := self.console.key(short if len(short) < width else "Enter 1-9 t u w q ? ").lower()) not in keys:
@@ -201,7 +202,7 @@ class Session:
         number = f"{len(self.done)} answer{'s' if len(self.done) != 1 else ''}"
         self.console.say(["", self.console.ink(rule(f"{number} in {clock(seconds)} · {score:.0%} of the points", self.console.width), "bold"), ""])
         self.console.say(self._table())
-        self.console.say(["", _next(self._deck(), set(self.bank.ids))])
+        self.console.say(["", *filled(_next(self._deck(), set(self.bank.ids)), self.console.width)])
 
     def _table(self) -> list[str]:
         return [_row(done, self.console.width) for done in self.done]
@@ -212,12 +213,12 @@ def _row(done: Done, width: int) -> str:
     back = f"{RATINGS[sitting.rating]}, {in_days(done.days)}" if done.days else RATINGS[sitting.rating]
     sign = "✓" if sitting.rating > 2 else "✗"
     room = max(8, min(28, width - 36))
-    return f"  {sign} {sitting.question.id[:room]:{room}} {sitting.score:>5.0%} {clock(sitting.seconds):>6}  {back}"
+    return f"  {sign} {sitting.question.id[:room]:{room}} {sitting.score:>5.0%} {clock(sitting.seconds):>6}  {back}"[:width]
 
 
 def _next(deck: Deck, known: set[str]) -> str:
     due = sum(name in known for name in deck.due)
     if due:
-        return f"{due} more {'is' if due == 1 else 'are'} due today: attngrade quiz --due"
+        return f"{due} more due today: attngrade quiz --due"
     coming = min((card.due for name, card in deck.cards.items() if name in known and card.due > deck.today), default=None)
     return f"Nothing else is due; the next one comes {in_days((coming - deck.today).days)}." if coming else "attngrade progress shows where you stand."

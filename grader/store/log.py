@@ -7,20 +7,16 @@ import uuid
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from .database import open_database, told, transaction
 from .home import database_path
 from .records import (
-    Answer,
     Attempt,
-    Called,
     Entry,
-    Flip,
     GiveUp,
     Hint,
     Record,
-    Review,
     Setting,
     moment_from,
     moment_text,
@@ -28,8 +24,6 @@ from .records import (
     record_from,
     subject,
 )
-
-R = TypeVar("R", Attempt, Hint, GiveUp, Answer, Flip, Review, Called, Setting)
 
 
 def open_store(path: Path | None = None, *, writing: bool = True) -> Store:
@@ -74,11 +68,11 @@ class Store:
             self._connection.executemany("INSERT OR IGNORE INTO log (id, at, kind, subject, body) VALUES (?, ?, ?, ?, ?)", rows)
             return self._count() - before
 
-    def entries(self, kind: type[R] | None = None, about: str | None = None) -> list[Entry]:
-        """The log in order of time: of one kind, about one exercise, question, answer or setting."""
-        where, values = ["1"], []
-        if kind is not None:
-            where, values = [*where, "kind = ?"], [*values, kind.kind]
+    def entries(self, *kinds: type[Record], about: str | None = None) -> list[Entry]:
+        """The log in order of time: of these kinds (of all where none is named), about one exercise, question, answer or setting."""
+        where, values = ["1"], [kind.kind for kind in kinds]
+        if kinds:
+            where = [f"kind IN ({', '.join('?' * len(kinds))})"]
         if about is not None:
             where, values = [*where, "subject = ?"], [*values, about]
         query = f"SELECT id, at, kind, body FROM log WHERE {' AND '.join(where)} ORDER BY at, seq"
@@ -88,7 +82,7 @@ class Store:
 
     def attempts(self, exercise: str | None = None) -> list[Entry]:
         """Checks of an exercise, or of all."""
-        return self.entries(Attempt, exercise)
+        return self.entries(Attempt, about=exercise)
 
     def passed(self, exercise: str) -> bool:
         """Whether any check of the exercise has passed."""
@@ -96,15 +90,15 @@ class Store:
 
     def hints_shown(self, exercise: str) -> int:
         """How many of the exercise's hints have been shown."""
-        return max((entry.record.number for entry in self.entries(Hint, exercise)), default=0)
+        return max((entry.record.number for entry in self.entries(Hint, about=exercise)), default=0)
 
     def gave_up(self, exercise: str) -> bool:
         """Whether the solution was shown before the exercise was passed."""
-        return bool(self.entries(GiveUp, exercise))
+        return bool(self.entries(GiveUp, about=exercise))
 
     def setting(self, key: str, default: str = "") -> str:
         """The latest value of a setting."""
-        found = self.entries(Setting, key)
+        found = self.entries(Setting, about=key)
         return found[-1].record.value if found else default
 
     def remember(self, key: str, value: str, at: datetime) -> None:

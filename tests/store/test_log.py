@@ -95,8 +95,8 @@ def test_records_about_an_answer_are_found_by_its_id(store: Store, now: datetime
     name = store.add(Answer("q", "text", 0.0), now)
     store.add_all([Flip(name, "std", True, 0.5), Review("q", 3, "2026-07-26", name)], now)
 
-    assert [entry.record.point for entry in store.entries(Flip, name)] == ["std"]
-    assert [entry.record.answer for entry in store.entries(Review, "q")] == [name]
+    assert [entry.record.point for entry in store.entries(Flip, about=name)] == ["std"]
+    assert [entry.record.answer for entry in store.entries(Review, about="q")] == [name]
 
 
 @pytest.mark.parametrize(
