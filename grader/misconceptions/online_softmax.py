@@ -1,0 +1,673 @@
+"""What people get wrong in exercise 06: the running state and its end. Scores and masks, and merges, are in the files beside this one."""
+
+import torch
+from attngrade.misconceptions import listed, misconception, online_softmax_calls, online_softmax_scores, online_softmax_states
+from attngrade.misconceptions.online_softmax_walk import BLOCKS, NONE, TILES, Walk, refuse_block_size, right, wrong
+
+LN2 = 0.6931471805599453
+
+
+class Beside:
+    """The misconceptions of the files beside this one."""
+
+    attngrade_misconceptions = tuple(item for room in (online_softmax_states, online_softmax_scores, online_softmax_calls) for item in listed(room))
+
+
+# ---------------------------------------------------------------- the running state
+
+
+@wrong("output-not-rescaled", tiles=TILES, question="online-softmax-rescale")
+class OutputKept(Walk):
+    """{It} rescales the sum l when a new maximum comes, and leaves the output o measured from the old one.
+
+    Example: scores 0, then 2, in blocks of one: o is v0 + v1, and exp(-2) v0 + v1 is right. One block shows nothing.
+    Why: o = sum exp(s - m) v. When m grows by d, everything summed so far shrinks by exp(-d), o as well as l.
+    Look at: the line that adds to the output.
+    """
+
+    def fold(self, l, o, forget, p, v):
+        return l * forget + p.sum(-1), o + p @ v
+
+
+@wrong("sum-not-rescaled", tiles=TILES, question="online-softmax-rescale")
+class SumKept(Walk):
+    """{It} rescales the output o when a new maximum comes, and leaves the sum l measured from the old one.
+
+    Example: scores 0, then 2, in blocks of one: l is 2, and exp(-2) + 1 is right. One block shows nothing.
+    Why: l = sum exp(s - m). When m grows by d, everything summed so far shrinks by exp(-d), l as well as o.
+    Look at: the line that adds to the sum.
+    """
+
+    def fold(self, l, o, forget, p, v):
+        return l + p.sum(-1), o * forget[..., None] + p @ v
+
+
+@wrong("nothing-rescaled", tiles=TILES, question="online-softmax-rescale")
+class BothKept(Walk):
+    """{It} never rescales: sum and output stay measured from the maxima of their own blocks.
+
+    Example: scores 0, then 2, in blocks of one: both keys get weight 1/2, and exp(-2) to 1 is right. One block shows nothing.
+    Why: l = sum exp(s - m) and o = sum exp(s - m) v. When m grows by d, both shrink by exp(-d).
+    Look at: the factor exp(m_old - m_new).
+    """
+
+    def fold(self, l, o, forget, p, v):
+        return l + p.sum(-1), o + p @ v
+
+
+@wrong("rescaled-the-wrong-way", tiles=TILES, question="online-softmax-rescale")
+class GrowsBack(Walk):
+    """{It} multiplies by exp(m_new - m_old) where exp(m_old - m_new) is right: the past grows in place of shrinking.
+
+    Example: scores 0, then 2, in blocks of one: key 0 gets exp(2) times the weight of key 1, and exp(-2) is right.
+    Why: exp(s - m_new) = exp(s - m_old) exp(m_old - m_new), a factor of at most 1.
+    Look at: the sign in the exponent.
+    """
+
+    def fold(self, l, o, forget, p, v):
+        grow = torch.where(forget > 0, 1 / forget, 0.0)
+        return l * grow + p.sum(-1), o * grow[..., None] + p @ v
+
+
+@wrong("old-state-forgotten", tiles=TILES)
+class OnlyLast(Walk):
+    """{It} keeps only the last block: each block overwrites the state.
+
+    Example: T_k=2 in blocks of one: the output is v1 whatever the scores are.
+    Why: the state of the union is old state and new block together.
+    Look at: `=` where the old l and o have to be added.
+    """
+
+    def fold(self, l, o, forget, p, v):
+        return p.sum(-1), p @ v
+
+
+@wrong("maximum-of-the-block", tiles=TILES)
+class BlockMaximum(Walk):
+    """{It} takes the maximum of the current block alone, not that of everything seen so far.
+
+    Example: scores 0 in the first block and -100 in the second: the factor exp(0 - (-100)) overflows float32.
+    Why: on paper any reference gives the same; only the running maximum keeps every factor at most 1.
+    Look at: the new maximum: max(m_old, max of the block).
+    """
+
+    def top(self, m, s):
+        return s.amax(-1)
+
+
+class NoShift(Walk):
+    def anchor(self, m):
+        return torch.zeros_like(m)
+
+
+@wrong("maximum-starts-at-zero")
+class StartsAtZero(Walk):
+    """{It} starts with a maximum of 0, so a row whose scores all lie far below 0 vanishes.
+
+    Example: all scores near -200 in float32: every exp(s - 0) is 0, the sum is 0, and the output is lost.
+    Why: the maximum of no keys is -inf; then the first block sets it.
+    Look at: what m is before the first block.
+    """
+
+    def first_top(self):
+        return 0.0
+
+
+@wrong("maximum-starts-at-zero-then-nan", extends="maximum-starts-at-zero")
+class StartsAtZeroNan(StartsAtZero):
+    """{It} starts with a maximum of 0, so a row whose scores all lie far below 0 vanishes, and the division is 0 / 0.
+
+    Example: all scores near -200 in float32: every exp(s - 0) is 0, the sum is 0, and the output NaN.
+    Why: the maximum of no keys is -inf; then the first block sets it.
+    Look at: what m is before the first block.
+    """
+
+    def safe(self, l):
+        return l
+
+
+class StartsLow(Walk):
+    low = -1e9
+
+    def first_top(self):
+        return self.low
+
+    def safe(self, l):
+        return l
+
+
+@wrong("maximum-starts-at-a-billion-below")
+class StartsAtBillion(StartsLow):
+    """{It} starts with a large finite number for the maximum of no keys and divides 0 by 0 for a query that sees none.
+
+    Example: T_q=2, T_k=1, causal: query 0 sees nothing, out must be 0, and you return NaN.
+    Why: with every score at -inf the sum l stays 0, whatever m is.
+    Look at: the division at the end: divide by 1 where l is 0.
+    """
+
+
+@wrong("maximum-starts-at-1e30-below", extends="maximum-starts-at-a-billion-below")
+class StartsAtThirty(StartsLow):
+    __doc__ = StartsAtBillion.__doc__
+    low = -1e30
+
+
+@wrong("lse-of-nothing-is-a-billion-below", question="empty-row")
+class BillionLse(StartsLow):
+    """{It} starts with a large finite number for the maximum, and that number comes out as the lse of a query that sees nothing.
+
+    Example: T_q=2, T_k=1, causal: lse of query 0 must be -inf.
+    Why: lse = log of the sum over no keys = log 0 = -inf; others that merge your results rely on it.
+    Look at: what m is before the first block, or what lse becomes where l is 0.
+    """
+
+    def safe(self, l):
+        return Walk.safe(self, l)
+
+
+@wrong("lse-of-nothing-is-1e30-below", extends="lse-of-nothing-is-a-billion-below", question="empty-row")
+class ThirtyLse(BillionLse):
+    __doc__ = BillionLse.__doc__
+    low = -1e30
+
+
+@wrong("lse-of-nothing-is-the-lowest-number", extends="lse-of-nothing-is-a-billion-below", question="empty-row")
+class LowestLse(BillionLse):
+    __doc__ = BillionLse.__doc__
+
+    def first_top(self):
+        return torch.finfo(self.wide).min
+
+
+@wrong("no-maximum")
+class NoMaximum(NoShift):
+    """{It} takes exponentials of the scores as they are, without subtracting the maximum.
+
+    Example: a score of 100 in float32: exp(100) = inf and the output is NaN; scores near -200 all become 0.
+    Why: exp leaves the range of float32 beyond 88. Measured from the maximum every exponential is at most 1.
+    Look at: exp(s): write exp(s - m).
+    """
+
+    def fold(self, l, o, forget, p, v):
+        return l + p.sum(-1), o + p @ v
+
+    def lse(self, m, l):
+        return torch.log(l)
+
+
+@wrong("no-maximum-then-nan", extends="no-maximum")
+class NoMaximumNan(NoMaximum):
+    __doc__ = NoMaximum.__doc__
+
+    def safe(self, l):
+        return l
+
+
+@wrong("one-maximum-for-all-rows", kernel=False)
+class OneMaximum(Walk):
+    """{It} takes one maximum over all rows; each row has its own.
+
+    Example: row 0 with scores near 200, row 1 with scores near 0: in float32 exp(0 - 200) = 0, and row 1 vanishes.
+    Why: the maximum is subtracted so that the largest term of *each* sum is 1.
+    Look at: `max()` or `amax()` without the last axis.
+    """
+
+    def top(self, m, s):
+        return torch.maximum(m, s.amax())
+
+
+@wrong("blocks-averaged", tiles=TILES)
+class Averaged(Walk):
+    """{It} computes a softmax inside every block and averages the blocks' outputs.
+
+    Example: T_k=3 in blocks of two: key 2 gets weight 1/2 whatever its score is.
+    Why: a block counts as much as its sum of exponentials, measured from the common maximum.
+    Look at: the division: it comes once, after the last block.
+    """
+
+    def run(self):
+        outs = [Walk(self.q, self.k[..., s : s + self.block_size, :], self.v[..., s : s + self.block_size, :], self.block_size, False).run()[0]
+                for s in self.starts()]
+        return torch.stack(outs).mean(0), Walk.run(self)[1]
+
+
+@wrong("not-divided", tiles=(64,))
+class NotDivided(Walk):
+    """{It} returns the unnormalised output o; it has to be divided by the sum l.
+
+    Example: two keys with score 0 and values 1 and 3: you return 4, and the average 2 is right.
+    Why: weights are exp(s - m) / l and sum to 1.
+    Look at: the line before the result.
+    """
+
+    def divide(self, l, o):
+        return o
+
+
+@wrong("divided-in-every-block", tiles=TILES)
+class DividedOften(Walk):
+    """{It} divides the output in every block and goes on with it as if it weren't divided.
+
+    Example: scores 0, 0, 0 in blocks of one, values 1, 1, 1: the output should be 1, and yours isn't.
+    Why: a divided output has to be multiplied by its old sum before the next block is added; the usual form divides once, at the end.
+    Look at: a division inside the loop.
+    """
+
+    def fold(self, l, o, forget, p, v):
+        new = l * forget + p.sum(-1)
+        return new, (o * forget[..., None] + p @ v) / self.safe(new)[..., None]
+
+    def divide(self, l, o):
+        return o
+
+
+# ---------------------------------------------------------------- queries that see nothing
+
+
+class Unguarded(Walk):
+    def safe(self, l):
+        return l
+
+
+@wrong("empty-row-divides-by-zero", question="empty-row")
+class ZeroByZero(Unguarded):
+    """{It} divides 0 by 0 for a query that sees no key.
+
+    Example: T_q=2, T_k=1, causal: query 0 sees nothing, out must be 0, and you return NaN.
+    Why: no key adds to l, so it stays 0.
+    Look at: the division at the end: divide by 1 where l is 0.
+    """
+
+
+@wrong("empty-row-minus-infinity-twice", question="empty-row")
+class NanInside(Unguarded):
+    """{It} subtracts -inf from -inf for a query that sees no key, and everything of that row is NaN.
+
+    Example: T_q=2, T_k=1, causal: for query 0 every score and the maximum are -inf; out must be 0 and lse -inf.
+    Why: s - m is NaN there, and NaN stays NaN.
+    Look at: both exponents: use 0 in place of m where m is -inf.
+    """
+
+    def anchor(self, m):
+        return m
+
+
+@wrong("first-block-subtracts-infinity", tiles=TILES)
+class NanAfterwards(Walk):
+    """{It} gets NaN in the old state's factor while a query has seen no key yet.
+
+    Example: T_q=2, T_k=1, causal: m is still -inf after the first block, and exp(-inf - (-inf)) is NaN.
+    Why: the guard has to cover both exponents, that of the scores and that of the old state.
+    Look at: exp(m_old - m_new) where both are -inf.
+    """
+
+    def fold(self, l, o, forget, p, v):
+        forget = torch.where(p.amax(-1) == 0, torch.full_like(forget, float("nan")).where(l == 0, forget), forget)
+        return super().fold(l, o, forget, p, v)
+
+
+@wrong("empty-row-repaired-afterwards", kernel=False, question="empty-row")
+class Repaired(Walk):
+    """{It} lets a query that sees nothing become NaN and repairs the result; the gradient keeps the NaN.
+
+    Example: T_q=2, T_k=1, causal: out is 0 and lse -inf as they should be, and the gradient for q, k and v is NaN.
+    Why: `nan_to_num` and `where` repair the forward pass alone: going back, 0 * NaN is NaN.
+    Look at: the places where NaN arises: the exponents, the division, the logarithm.
+    """
+
+    def anchor(self, m):
+        return m
+
+    def safe(self, l):
+        return l
+
+    def finish(self, m, l, o):
+        out, lse = super().finish(m, l, o)
+        return torch.nan_to_num(out, nan=0.0), torch.where(torch.isnan(lse), NONE, lse)
+
+
+@wrong("division-repaired-afterwards", kernel=False, extends="empty-row-repaired-afterwards", question="empty-row")
+class DivisionRepaired(Repaired):
+    __doc__ = Repaired.__doc__
+
+    def anchor(self, m):
+        return Walk.anchor(self, m)
+
+
+class OtherLse(Walk):
+    instead = 0.0
+
+    def lse(self, m, l):
+        return super().lse(m, l).masked_fill(l == 0, self.instead)
+
+
+@wrong("lse-of-nothing-is-zero", question="empty-row")
+class ZeroLse(OtherLse):
+    """{It} says lse = 0 for a query that sees no key; it is -inf.
+
+    Example: T_q=2, T_k=1, causal: lse of query 0 must be -inf.
+    Why: lse is the log of a sum over no keys, log 0. An lse of 0 would give an empty block the weight of a real one.
+    Look at: the value that stands in where l is 0.
+    """
+
+
+@wrong("lse-of-nothing-is-plus-infinity", question="empty-row")
+class PlusLse(OtherLse):
+    """{It} says lse = +inf for a query that sees no key; it is -inf.
+
+    Example: T_q=2, T_k=1, causal: lse of query 0 must be -inf.
+    Why: lse is the log of a sum over no keys, log 0 = -inf. (Some libraries store +inf for their backward pass; merging such a row gives NaN.)
+    Look at: the value that stands in where l is 0.
+    """
+
+    instead = float("inf")
+
+
+@wrong("lse-of-nothing-is-nan", question="empty-row")
+class NanLse(OtherLse):
+    """{It} returns an lse of NaN for a query that sees no key; it is -inf.
+
+    Example: T_q=2, T_k=1, causal: lse of query 0 must be -inf.
+    Why: lse is the log of a sum over no keys, log 0 = -inf.
+    Look at: -inf - (-inf) on the way to lse.
+    """
+
+    instead = float("nan")
+
+
+@wrong("out-of-nothing-is-the-mean", question="empty-row")
+class MeanOut(Walk):
+    """{It} gives a query that sees no key the mean of all values; it is 0.
+
+    Example: T_q=2, T_k=1, causal: out of query 0 must be 0.
+    Why: no key, no weight.
+    Look at: what becomes of a row whose scores are all equally low.
+    """
+
+    def divide(self, l, o):
+        return torch.where((l == 0)[..., None], self.v.to(self.wide).mean(-2, keepdim=True), super().divide(l, o))
+
+
+# ---------------------------------------------------------------- lse
+
+
+@wrong("lse-in-base-two")
+class BaseTwo(Walk):
+    """{It} returns lse in base 2; the natural log is asked.
+
+    Example: two keys with score 0: you return 1, and log 2 = 0.693 is right.
+    Why: with log2(e) folded into the scale, m and log2(l) are in base 2: multiply by log 2 at the end.
+    Look at: `log2`, or an m that was taken of scaled-up scores.
+    """
+
+    def lse(self, m, l):
+        return super().lse(m, l) / LN2
+
+
+@wrong("lse-mixes-two-bases")
+class MixedBases(Walk):
+    """{It} adds a maximum in base 2 to a natural logarithm.
+
+    Example: one key with score 1: you return 1.443, and 1 is right.
+    Why: with log2(e) folded into the scale m is in base 2; l is a plain number either way. So lse = m * log 2 + log(l).
+    Look at: the m in m + log(l).
+    """
+
+    def lse(self, m, l):
+        return m / LN2 + torch.log(self.safe(l))
+
+
+@wrong("lse-takes-log2-of-the-sum")
+class LogTwoOfSum(Walk):
+    """{It} adds log2(l) to a natural maximum.
+
+    Example: two keys with score 0: you return 1, and log 2 = 0.693 is right.
+    Why: lse = m + log(l) with the natural log.
+    Look at: `log2`.
+    """
+
+    def lse(self, m, l):
+        return m + torch.log2(self.safe(l))
+
+
+@wrong("lse-without-the-maximum")
+class WithoutMaximum(Walk):
+    """{It} returns log(l) and forgets the maximum.
+
+    Example: one key with score 5: you return 0, and 5 is right.
+    Why: l = sum exp(s - m), so log sum exp(s) = m + log(l).
+    Look at: the line that sets lse.
+    """
+
+    def lse(self, m, l):
+        return torch.log(l)
+
+
+@wrong("lse-is-the-maximum")
+class MaximumAlone(Walk):
+    """{It} returns the maximum as lse and forgets log(l).
+
+    Example: two keys with score 0: you return 0, and log 2 = 0.693 is right.
+    Why: log sum exp(s) = m + log(l).
+    Look at: the line that sets lse.
+    """
+
+    def lse(self, m, l):
+        return m
+
+
+@wrong("lse-is-the-sum")
+class SumAlone(Walk):
+    """{It} returns the sum l in place of its logarithm.
+
+    Example: two keys with score 0: you return 2, and log 2 = 0.693 is right.
+    Why: lse = m + log(l).
+    Look at: the line that sets lse.
+    """
+
+    def lse(self, m, l):
+        return l
+
+
+@wrong("lse-adds-the-sum")
+class SumAdded(Walk):
+    """{It} returns m + l, without the logarithm.
+
+    Example: two keys with score 0: you return 2, and log 2 = 0.693 is right.
+    Why: lse = m + log(l).
+    Look at: the line that sets lse.
+    """
+
+    def lse(self, m, l):
+        return m + l
+
+
+@wrong("lse-negated")
+class Negated(Walk):
+    """{It} returns lse with the wrong sign.
+
+    Example: one key with score 5: you return -5, and 5 is right.
+    Why: lse = m + log(l).
+    Look at: the signs in the line that sets lse.
+    """
+
+    def lse(self, m, l):
+        return -super().lse(m, l)
+
+
+@wrong("lse-subtracts-the-log")
+class Subtracted(Walk):
+    """{It} returns m - log(l); the logarithm has to be added.
+
+    Example: two keys with score 0: you return -0.693, and 0.693 is right.
+    Why: sum exp(s) = exp(m) l, so lse = m + log(l).
+    Look at: the sign in the line that sets lse.
+    """
+
+    def lse(self, m, l):
+        return m - torch.log(self.safe(l))
+
+
+@wrong("lse-of-bare-scores")
+class BareLse(Walk):
+    """{It} returns the lse of the scores before they were scaled; the contract's lse is that of the scaled ones.
+
+    Example: one key with q . k = 8, Dh=16: you return 8, and 2 is right.
+    Why: lse is the log of the normaliser that the weights are divided by.
+    Look at: which scores the maximum and the sum behind lse are taken of.
+    """
+
+    def run(self):
+        class Bare(Walk):
+            def scale(self):
+                return 1.0
+
+        return super().run()[0], Bare(self.q, self.k, self.v, self.block_size, self.causal).run()[1]
+
+
+@wrong("lse-in-the-inputs-dtype")
+class LseDtype(Walk):
+    """{It} returns lse in the dtype of the inputs; it is float32 always.
+
+    Example: float16 (or float64) inputs: lse comes back in their dtype.
+    Why: lse is used to merge and to differentiate later; half precision is too coarse for an exponent.
+    Look at: the dtype of the tensor that holds lse.
+    """
+
+    def finish(self, m, l, o):
+        out, _ = super().finish(m, l, o)
+        return out, self.lse(m, l).to(self.q.dtype)
+
+
+@wrong("lse-keeps-an-axis")
+class LseAxis(Walk):
+    """{It} returns lse with a last axis of size 1; its shape is (B, H, T_q).
+
+    Example: shape (2, 3, 5, 1) where (2, 3, 5) is asked.
+    Why: one number for each query.
+    Look at: `keepdim=True`: squeeze it away at the end.
+    """
+
+    def finish(self, m, l, o):
+        out, lse = super().finish(m, l, o)
+        return out, lse.unsqueeze(-1)
+
+
+@wrong("lse-transposed")
+class LseTransposed(Walk):
+    """{It} returns lse as (B, T_q, H); it is (B, H, T_q).
+
+    Example: shape (2, 5, 3) where (2, 3, 5) is asked.
+    Why: lse goes with out, which is (B, H, T_q, Dh).
+    Look at: the shape in which lse was allocated.
+    """
+
+    def finish(self, m, l, o):
+        out, lse = super().finish(m, l, o)
+        return out, lse.transpose(1, 2).contiguous()
+
+
+# ---------------------------------------------------------------- precision and memory
+
+
+@wrong("output-stays-wide")
+class StaysWide(Walk):
+    """{It} returns the output in float32; it has the dtype of q.
+
+    Example: float16 inputs: out comes back as float32.
+    Why: sums run in float32, and the result is cast back once, at the end.
+    Look at: the last line: `.to(q.dtype)`.
+    """
+
+    def finish(self, m, l, o):
+        return self.divide(l, o), self.lse(m, l).float()
+
+
+@wrong("float64-computed-in-float32", kernel=False)
+class Narrowed(Walk):
+    """{It} computes float64 inputs in float32.
+
+    Example: float64: the result agrees to seven digits and no further.
+    Why: half precision is to be lifted to float32, and float64 keeps its own.
+    Look at: `.float()` on q, k or v, or tensors allocated with dtype=torch.float32: torch.promote_types(q.dtype, torch.float32).
+    """
+
+    def width_of_sums(self):
+        return torch.float32
+
+
+@wrong("halves-computed-in-halves", kernel=False)
+class InHalves(Walk):
+    """{It} computes scores, exponentials and sums in the inputs' half precision; they have to be float32.
+
+    Example: 3001 equal scores in float16: the sum of ones stops growing at 2048. q . k beyond 65504 is infinite.
+    Why: float16 has 11 bits and bfloat16 8: a sum of many small terms loses them.
+    Look at: `.float()` for q and for each block of k and v; out is cast back once at the end.
+    """
+
+    def width_of_sums(self):
+        return self.q.dtype
+
+    def scores(self, k):
+        return (self.q @ k.mT) * self.scale()
+
+
+@wrong("halves-scaled-in-halves", kernel=False, extends="halves-computed-in-halves")
+class ScaledInHalves(InHalves):
+    __doc__ = InHalves.__doc__
+
+    def scores(self, k):
+        return Walk.scores(self, k)
+
+
+@misconception("blocks-all-scores-at-once", of=BLOCKS, question="attention-memory")
+def all_at_once(q, k, v, block_size, causal=False):
+    """Your part 2 holds the scores of all keys at once; the point is to hold one block of them.
+
+    Example: T_q = T_k = 6144: 144 MiB of scores for one head, and a block of 32 keys needs less than 1 MiB.
+    Why: with a running maximum, sum and output nothing of size T_q x T_k is ever needed.
+    Look at: a product q @ k^T with all of k in it.
+    """
+    refuse_block_size(block_size)
+    right._refuse_misfits(q, k, v)
+    return Walk(q, k, v, k.shape[2], causal).run()
+
+
+@wrong("whole-mask", kernel=False, question="attention-memory")
+class WholeMask(Walk):
+    """{It} builds the causal mask of all keys at once, T_q x T_k entries.
+
+    Example: T_q = T_k = 6144: 36 MiB as booleans, and more for the numbers that are compared.
+    Why: the mask of a block needs the rows and the keys of that block alone.
+    Look at: `tril`, `triu` or a comparison of arange(T_k) with all rows: build the columns from start to start + n.
+    """
+
+    def hide(self, s, keys):
+        if not self.causal:
+            return s
+        if not hasattr(self, "mask"):
+            self.mask = self.visible(self.rows(), torch.arange(self.t_k, device=keys.device))
+        return s.masked_fill(~self.mask[:, keys[0] : keys[-1] + 1], NONE)
+
+
+@wrong("outputs-of-all-blocks-kept", kernel=False, question="attention-memory")
+class KeptOutputs(Walk):
+    """{It} keeps the state of every block in a list and merges at the end: T_k / block_size outputs of size T_q x Dh.
+
+    Example: T_q = T_k = 6144, Dh=16, blocks of 32: 192 outputs take 72 MiB, and one takes 384 KiB.
+    Why: a running state is merged with each block as it comes; nothing else has to stay.
+    Look at: a list that grows inside the loop, or `torch.stack` after it.
+    """
+
+    def run(self):
+        states = []
+        for start in self.starts():
+            keys, k, v = self.block(start)
+            s = self.hide(self.scores(k), keys)
+            m = s.amax(-1)
+            p = torch.exp(s - self.anchor(m)[..., None])
+            states.append((m, p.sum(-1), p @ v))
+        m, l, o = states[0]
+        for state in states[1:]:
+            m, l, o = right.merge_states((m, l, o), state)
+        return self.finish(m, l, o)
