@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .marking.guards import addressed_to_marker, copied, governed_spans, is_list, mute, negated, scopes
+from .marking.guards import addressed_to_marker, copied, denied_after, governed_spans, is_list, mute, negated, scopes
 from .marking.lexicon import Lexicon, Span
 from .marking.patterns import Instance, Pattern, instances, parse_pattern
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
@@ -162,7 +162,7 @@ def _assertions(pattern: Pattern, reading: _Reading) -> list[Instance]:
         each
         for each in instances(pattern, reading.found, content)
         if not any(content[n].muted for start, end in each.spans for n in range(start, end))
-        and not (pattern.guarded and negated(each, reading.governed))
+        and not (pattern.guarded and (negated(each, reading.governed) or denied_after(each, content)))
     ]
 
 
@@ -171,14 +171,14 @@ def _asserted(pattern: Pattern, reading: _Reading) -> bool:
 
 
 def _denies(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> bool:
-    """Whether the answer denies at least two points, and as many as it asserts."""
+    """Whether the answer denies at least two points (one of two), and as many as it asserts."""
     denied = 0
     for m in marks:
         if m.earned:
             continue
         found = [i for p in rubric.accept[m.id] if p.guarded and not p.weak for i in instances(p, reading.found, reading.text.content)]
-        denied += any(negated(i, reading.governed) for i in found) or m.state == CONTRADICTED
-    return denied >= 2 and denied >= sum(m.earned for m in marks)
+        denied += any(negated(i, reading.governed) or denied_after(i, reading.text.content) for i in found) or m.state == CONTRADICTED
+    return denied >= (2 if len(marks) > 2 else 1) and denied >= sum(m.earned for m in marks)
 
 
 def _span(instance: Instance, reading: _Reading) -> tuple[int, int]:

@@ -48,14 +48,14 @@ _OPPOSITE = [
 ]  # fmt: skip
 _TO_MARKER = re.compile(
     r"(?:ignor|disregard|forget|overrid|bypass|skip)\w*\s+(?:\w+\s+){0,4}(?:instruction|rubric|prompt|rule|guideline|criteria|the above|everything above)"
-    r"|\b(?:full|maximum|max|all|perfect|complete|top|100%)\s+(?:the\s+)?(?:marks?|credits?)\b|\b(?:full|maximum|all(?:\s+the)?)\s+(?:points|score)\b"
-    r"|(?:award|give|grant|assign|output|return|set|report)\w*\s+(?:\w+\s+){0,4}(?:marks?|credits?|points?|score)\b"
+    r"|\b(?:full|maximum|max|all|perfect|complete|top|100%)\s+(?:the\s+)?(?:marks?|credits?)\b|\b(?:full|maximum|all(?:\s+the)?)\s+points\b"
+    r"|\b(?:award|give|grant|assign)\w*\s+(?:\w+\s+){0,4}(?:marks|credits?|points)\b|\b(?:award|give|grant|assign|output|return|set|report)\w*\s+(?:\w+\s+){0,2}(?:full|max\w*|perfect|top|highest)\s+score"
     r"|\b(?:note|message|attention|instructions?|dear|hey|hi|hello|to)[\s,:]+(?:to\s+)?(?:the\s+|all\s+)?(?:grader|marker|examiner|evaluator|judge|assistant|reviewer|llm|ai\b|model:)"
     r"|^\s*(?:system|assistant|user|developer|grader|marker|admin)\s*(?:prompt|message|note|override|update)?\s*[:>\]]|<\s*/?\s*(?:system|instructions?|rubric|grader|answer)\b"
     r"|\[\s*/?\s*(?:inst|system)\s*\]|<\|"
     r"|\bsudo\b|\bmark\s+-{0,2}all\b|--all\b|\bgrade\s*[:=]\s*(?:a\b|100|full)"
     r"|mark\w*\s+(?:\w+\s+){0,3}(?:as\s+)?(?:earned|correct|met|right|passed|complete)\b|answer\s+(?:\w+\s+){0,2}(?:earns|deserves|satisfies|meets|covers|is\s+correct|should\s+be\s+(?:marked|graded))"
-    r"|\"?(?:earned|met|score)\"?\s*[:=]\s*(?:true|1\b|\"|\[)|you\s+are\s+(?:now\s+)?(?:a|an|the)\s+(?:\w+\s+){0,3}(?:grader|marker|model|assistant|ai|judge|examiner|evaluator)"
+    r"|\"?(?:earned|met)\"?\s*[:=]\s*(?:true|1\b|\"|\[)|\"score\"\s*:|\bauto-?grader\b|(?:score|points?|marks?)\s*[:=]\s*(?:max|true|full)|you\s+are\s+(?:now\s+)?(?:a|an|the)\s+(?:\w+\s+){0,3}(?:grader|marker|model|assistant|ai|judge|examiner|evaluator)"
     r"|as\s+(?:a|an|the)\s+(?:\w+\s+){0,2}(?:grader|marker|language model|examiner|judge)|(?:points?|criteria|rubric)\s+(?:\w+\s+){0,3}(?:satisfied|met|earned|fulfilled|covered)\b"
     r"|(?:grader|marker|rubric|teacher|examiner|evaluator|professor)\b[^.\n]{0,40}\b(?:accept|earned|correct|pass|full|must|should|please|has (?:been|already)|approved|verified)"
     r"|(?:treat|consider|count|regard|grade|accept|score)\s+(?:this|the|my|it|every|all|each)\b(?:\s+\w+){0,5}\s+(?:as\s+)?(?:earned|correct|met|right|passed|complete|perfect|valid)",
@@ -103,7 +103,9 @@ def _list_end(tokens: list[Token], at: int) -> int:
     """The end of the clause, or of the enumeration that begins in it: `not overflow, NaN or rounding`."""
     end = _clause_end(tokens, at)
     beyond = end
-    while beyond < len(tokens) and tokens[beyond].sentence == tokens[at].sentence and beyond - end < 6:
+    while beyond < len(tokens) and tokens[beyond].clause - tokens[beyond - 1].clause < 2 and beyond - end < 6:
+        if tokens[beyond].sentence != tokens[at].sentence:
+            return end
         if tokens[beyond].word in ("or", "nor"):
             return _clause_end(tokens, beyond)
         if tokens[beyond].word in VERBS or tokens[beyond].word in ("but", "so"):
@@ -147,6 +149,14 @@ def negated(instance: Instance, governed: Iterable[tuple[int, range]]) -> bool:
         if any(start in scope for start, _ in instance.spans):
             return True
     return False
+
+
+def denied_after(instance: Instance, tokens: list[Token]) -> bool:
+    """`keys and values aren't kept`: the negated verb follows what it is about."""
+    at = instance.end
+    if at < len(tokens) and tokens[at].stem == "be":
+        at += 1
+    return at < len(tokens) and tokens[at].aux and tokens[at].clause == tokens[instance.end - 1].clause
 
 
 def governed_spans(instance: Instance, governed: Iterable[tuple[int, range]], spared: Instance) -> list[Span]:

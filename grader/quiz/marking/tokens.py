@@ -18,6 +18,7 @@ _BREAKS_CLAUSE = frozenset(
 )
 _NEW_CLAUSE = re.compile(r"\s+(?:the|it|they|that|this|these|we|you|so|there|its|their|then|i|if|when|one|once|as|after|with|because|since)\b")
 _SMALL = re.compile(r"\d+(?:\.\d+)?e-(?:[4-9]|\d\d+)")
+_AUXILIARIES = frozenset("be do have can will would could should".split())
 _OPERATORS = frozenset("= == ~ + - * / < > <= >= != -> ^ @".split())
 
 
@@ -31,6 +32,7 @@ class Token:
     clause: int
     filler: bool = False
     segment: int = 0  # between commas: what a list is made of
+    aux: bool = False  # a negator right after is/do/have/can: it negates what stands before it, too
     muted: bool = False  # withdrawn, copied or reported: earns nothing
 
 
@@ -96,7 +98,7 @@ class _Cutter:
         self.marks.append((len(self.tokens), mark))
 
     def _pause(self, mark: str) -> None:
-        self.clause += 1
+        self.clause += 2 if mark in ";:" else 1
         self.segment += 1
         self.marks.append((len(self.tokens), mark))
 
@@ -108,7 +110,8 @@ class _Cutter:
             begin = self.places[start]
             finish = self.places[end - 1] + 1
             filler = word in FILLERS and word not in NEGATORS
-            self.tokens.append(Token(word, _stem(word), begin, finish, self.sentence, self.clause, filler, self.segment))
+            aux = word == "not" and bool(self.tokens) and self.tokens[-1].stem in _AUXILIARIES
+            self.tokens.append(Token(word, _stem(word), begin, finish, self.sentence, self.clause, filler, self.segment, aux))
 
 
 def _stem(word: str) -> str:

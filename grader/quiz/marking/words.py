@@ -165,7 +165,7 @@ CONTRACTED = {
     "idk": "i do not know", "dunno": "do not know", "hes": "he be", "heres": "here be", "everythings": "everything be", "id": "i would",
     "qs/ks": "query key", "iid": "iid", "nonneg": "non negative", "nonnegative": "non negative", "onehot": "1 hot", "overflow": "overflow",
     "wqs": "w_q", "nonzero": "non 0", "wouldn": "would not", "oneself": "self", "gotta": "have to", "kinda": "", "sorta": "", "tbh": "", "imo": "", "ofc": "",
-    "presoftmax": "pre softmax", "postsoftmax": "post softmax", "rescale": "scale", "unlearnable": "un learnable",
+    "presoftmax": "pre softmax", "postsoftmax": "post softmax", "unlearnable": "un learnable",
 }  # fmt: skip
 
 FILLERS = frozenset(
