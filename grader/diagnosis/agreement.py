@@ -10,6 +10,8 @@ from ..sandbox import wire
 from ..sandbox.proxy import Call
 
 CLOSE = {"float64": 1e-9, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1.2e-2, "complex128": 1e-9, "complex64": 1e-5}
+ROUNDING = {"float64": 2e-8, "float32": 4e-4, "float16": 4e-4, "bfloat16": 4e-4}  # about the root of eps: what is left where terms near 1 cancel
+NARROWED = 2e-6
 LARGE = 24 << 20  # bytes of growth below which memory says nothing
 
 
@@ -23,7 +25,22 @@ def agree(one: Call, other: Call) -> bool:
         return False
     if bool(one.launches) != bool(other.launches) or not same_memory(one.peak_bytes, other.peak_bytes):
         return False
-    return same_value(one.value, other.value) and same_value(one.grads, other.grads)
+    coarse = coarsest(one.message)
+    return same_value(one.value, other.value, coarse) and same_value(one.grads, other.grads, coarse)
+
+
+def coarsest(message: Any) -> str:
+    """The floating dtype with the fewest digits among the arguments of a call: no result can be sharper than that."""
+    found, queue = "float64", [message.get("args", ()), message.get("kwargs", {})]
+    while queue:
+        value = queue.pop()
+        if isinstance(value, (tuple, list)):
+            queue.extend(value)
+        elif isinstance(value, dict):
+            queue.extend(value.values())
+        elif isinstance(value, wire.Array) and CLOSE.get(value.dtype, 0.0) > CLOSE[found]:
+            found = value.dtype
+    return found
 
 
 def same_memory(one: int, other: int) -> bool:
@@ -32,22 +49,23 @@ def same_memory(one: int, other: int) -> bool:
     return high < LARGE or low * 3 >= high
 
 
-def same_value(one: Any, other: Any) -> bool:
-    """Equal structure and numbers equal up to rounding in the dtype they have."""
+def same_value(one: Any, other: Any, coarse: str = "float64") -> bool:
+    """Equal structure and numbers equal up to rounding in the dtype they have, or in the dtype ``coarse`` that they were computed from."""
     numbers = _number(one), _number(other)
     if numbers[0] is not None and numbers[1] is not None:  # Python's or NumPy's: where a number is asked, either will do
         dtypes = [value.dtype if isinstance(value, wire.Array) else "float64" for value in (one, other)]
-        return close(*map(np.float64, numbers), max(dtypes, key=lambda dtype: CLOSE.get(dtype, 0.0)))
+        widest = max((*dtypes, coarse), key=lambda dtype: CLOSE.get(dtype, 0.0))
+        return close(*map(np.float64, numbers), widest, slack=ROUNDING.get(widest, 0.0))
     if isinstance(one, wire.Array) and isinstance(other, wire.Array):
         if (one.kind, one.dtype, one.data.shape) != (other.kind, other.dtype, other.data.shape):
             return False
         if bool(one.extra.get("requires_grad")) != bool(other.extra.get("requires_grad")):
             return False
-        return close(one.data, other.data, one.dtype)
+        return close(one.data, other.data, one.dtype, coarse)
     if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
-        return type(one) is type(other) and len(one) == len(other) and all(map(same_value, one, other))
+        return type(one) is type(other) and len(one) == len(other) and all(same_value(a, b, coarse) for a, b in zip(one, other, strict=True))
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same_value(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(same_value(one[key], other[key], coarse) for key in one)
     return type(one) is type(other) and bool(one == other)
 
 
@@ -58,7 +76,7 @@ def _number(value: Any) -> float | None:
     return float(value) if type(value) is float or (type(value) is int and abs(value) < 2**1000) else None
 
 
-def close(one: np.ndarray, other: np.ndarray, dtype: str) -> bool:
+def close(one: np.ndarray, other: np.ndarray, dtype: str, coarse: str = "float64", slack: float = 0.0) -> bool:
     """Numbers equal up to rounding, relative to the largest; the same non-finite entries in the same places."""
     if dtype not in CLOSE:
         return bool(np.array_equal(one, other))
@@ -71,4 +89,11 @@ def close(one: np.ndarray, other: np.ndarray, dtype: str) -> bool:
     if not finite.any():
         return True
     gap, size = np.abs(one[finite] - other[finite]).max(), np.abs(other[finite]).max()
-    return bool(gap <= CLOSE[dtype] * size)
+    narrowed = NARROWED if dtype == "float64" and all(map(fits_float32, (one[finite], other[finite]))) else 0.0
+    return bool(gap <= max(CLOSE[dtype], CLOSE[coarse], narrowed) * size + slack)
+
+
+def fits_float32(values: np.ndarray) -> bool:
+    """Whether float64 numbers hold no more digits than float32 has: somebody went through float32 on the way."""
+    with np.errstate(over="ignore"):
+        return bool((values.astype(np.float32) == values).all())

@@ -286,16 +286,26 @@ class RemoteModule:
         return self._part("parameters")
 
     def _part(self, part: str) -> dict[str, Any]:
-        value = self._submission._ask({"op": "state", "object": self._number, "part": part}, self._name)["value"]
+        message = {"op": "state", "object": self._number, "part": part}
+        value = self._submission._ask(message, self._name)["value"]
         if not isinstance(value, dict):
             raise WorkerGarbage("The submission's process sent a state that is not one.")
+        self._aside(message, value)
         return received(value)
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Set parameters by name."""
         message = {"op": "install", "object": self._number, "state": sendable(state)}
-        self._submission._ask(message, self._name)
-        self._submission.calls.append(Call(self._name, message, check=self._submission.check, object=self._number))
+        try:
+            self._submission._ask(message, self._name)
+        except Raised as raised:
+            self._aside(message, raised=raised)
+            raise
+        self._aside(message)
+
+    def _aside(self, message: dict[str, Any], value: Any = None, raised: Raised | None = None) -> None:
+        """Record what was asked of the module beside its calls, so that the diagnosis can ask it again."""
+        self._submission.calls.append(Call(self._name, message, value, raised, check=self._submission.check, object=self._number))
 
 
 def _kept(result: Any) -> int:
