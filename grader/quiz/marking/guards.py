@@ -303,6 +303,8 @@ def is_list(tokens: list[Token]) -> bool:
     grammar = sum(token.word in _GRAMMAR and token.word.isalpha() for token in tokens)
     words = sum(token.word.isalpha() and len(token.word) > 1 for token in tokens)
     symbols = sum(token.word in ("->", "=", "~") for token in tokens)
+    if len(segments) >= 6 and len(tokens) <= 2 * len(segments) and words >= 0.7 * len(tokens):
+        return sum(_says(part) for part in segments.values()) <= len(segments) // 4
     if len(segments) >= 4 + bool(symbols) and len(tokens) / len(segments) <= 4.5:
         said = sum(_says(part) for part in segments.values())
         return said <= len(segments) // 4 and grammar <= max(1, 0.12 * words)
