@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ..quiz.deck import Deck, load_deck, rate
-from ..quiz.layout import from_letters
 from ..quiz.marking.records import CONTRADICTED, Marking
 from ..quiz.question import Bank, Question
 from ..quiz.schedule import RATINGS, preview
@@ -58,27 +57,25 @@ class Session:
         return not (self.left and self.left.by_signal)
 
     def _one(self, question: Question, place: str, interview: bool) -> None:
-        turn = len(self.store.entries(Answer, about=question.id))
-        self.console.say(question_lines(question, place, self.console.width, self.console.ink, turn))
+        self.console.say(question_lines(question, place, self.console.width, self.console.ink))
         self.console.say([self.console.ink(line, "dim") for line in filled(f"{how_to_answer(question)} {COMMANDS}", self.console.width)])
         try:
-            done = self._answered(question, turn)
+            done = self._answered(question)
         except Skipped:
             self.console.say("Passed.")
             return
         self.done.append(done)
         if not interview:
-            self._review(done, turn)
+            self._review(done)
 
-    def _answered(self, question: Question, turn: int, begin_with: str = "", replaces: str = "") -> Done:
+    def _answered(self, question: Question, begin_with: str = "", replaces: str = "") -> Done:
         spent, hints = 0.0, 0
         while True:
             typed = Taker(self.console, self.store, question).take(begin_with)
             spent, hints = spent + typed.seconds, hints + typed.hints
-            text = from_letters(question, typed.text, turn)
-            marking = self.marker(question, text)
+            marking = self.marker(question, typed.text)
             if not marking.unreadable:
-                done = self._logged(question, Typed(text, spent, hints), marking, replaces)
+                done = self._logged(question, Typed(typed.text, spent, hints), marking, replaces)
                 self.store.drop_draft(question.id)
                 return done
             self.store.drop_draft(question.id)
@@ -93,7 +90,7 @@ class Session:
         )  # fmt: skip
         return Done(Sitting(question, marking, typed.seconds, typed.hints), self.store.add(record, self.moment()))
 
-    def _review(self, done: Done, turn: int = 0) -> None:
+    def _review(self, done: Done) -> None:
         """Marks, model answer, and the person's own word on both. Ends with the rating in the log."""
         self._show(done)
         history: list[Sitting] = []
@@ -107,7 +104,7 @@ class Session:
             if key == "q":
                 raise Left
             if key == "t":
-                self._rate_nothing(done, turn)
+                self._try_again(done)
                 return
             self._change(done, key, history)
 
@@ -154,15 +151,15 @@ class Session:
         changed = [mark.id for mark in now.marking.points if before.earned(mark.id) != now.earned(mark.id)]
         self.store.add_all([Flip(done.answer, point, now.earned(point), now.score) for point in changed], self.moment())
 
-    def _rate_nothing(self, done: Done, turn: int) -> None:
+    def _try_again(self, done: Done) -> None:
         """A typo: the same question again, the text typed in beforehand; the first try doesn't count."""
         place = self.done.index(done)
         self.console.say(["", "Correct your answer; the first try doesn't count."])
         try:
-            self.done[place] = self._answered(done.sitting.question, turn, done.sitting.marking.answer, replaces=done.answer)
+            self.done[place] = self._answered(done.sitting.question, done.sitting.marking.answer, replaces=done.answer)
         except Skipped:
             self.console.say("Then the first try stands.")
-        self._review(self.done[place], turn)
+        self._review(self.done[place])
 
     def _days(self, sitting: Sitting) -> dict[int, int]:
         deck = self._deck()

@@ -11,7 +11,7 @@ from .tex import mathml
 
 Formula = Callable[[str], str]
 _PIECE = re.compile(r"`([^`\n]+)`|\$\$([^$]+)\$\$|\$([^\s$](?:[^$\n]*[^\s$])?)\$(?!\d)")
-_SUB = re.compile(r"(?<![A-Za-z_\\])([A-Za-zα-ωΑ-Ω∂∇ℓ]|log|max|min)_(\{[^{}]{1,12}\}|[A-Za-z0-9]{1,3}(?![A-Za-z0-9_]))")
+_SUB = re.compile(r"(?<![A-Za-z_\\])([A-Za-zα-ωΑ-Ω∂∇ℓ]|log|max|min|mu|rho|eps|sigma|alpha|beta)_(\{[^{}]{1,12}\}|[A-Za-z0-9]{1,3}(?![A-Za-z0-9_]))")
 _SUP = re.compile(r"(?<=[\w)\]>‖|])\^(\([^()^]{1,14}\)|\{[^{}^]{1,14}\}|[-−+]?[A-Za-z0-9]{1,4}|[⊤*])")
 _STRESS = re.compile(r"(?<![\w*])\*(?=[A-Za-z])([^*\n]{0,60}[A-Za-z.!?])\*(?![\w*])")
 _INVALID = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")

@@ -7,7 +7,7 @@ from html import escape
 
 from ..quiz.question import Option, Question, Slot
 from .markup import clean, html, inline, mathjax
-from .sheet import Sheet, sheet, tags
+from .sheet import Sheet, accepted, sheet, tags
 
 
 def as_moodle(questions: Iterable[Question]) -> str:
@@ -90,14 +90,14 @@ def _order(question: Question, _: Sheet) -> Shaped:
 def _numerical(question: Question, _: Sheet) -> Shaped:
     slot = question.slots[0]
     value = _number(slot.answer) or 0.0
-    tolerance = slot.tolerance * max(abs(value), 1.0)
+    tolerance = slot.tolerance * abs(value)
     rows = [f'<answer fraction="100" format="plain_text">{_text(f"{value:.12g}")}<tolerance>{tolerance:.6g}</tolerance></answer>']
     return "numerical", html(question.prompt, mathjax), rows
 
 
 def _short(question: Question, _: Sheet) -> Shaped:
     slot = question.slots[0]
-    rows = [_accepted(slot.answer, 100, "")] + [_accepted(wrong.pattern, 0, wrong.note) for wrong in slot.wrong]
+    rows = [_accepted(form, 100, "") for form in accepted(slot)] + [_accepted(wrong.pattern, 0, wrong.note) for wrong in slot.wrong]
     asked = html(question.prompt, mathjax) + f"<p>{inline(slot.label, mathjax)} = ?</p>"
     return "shortanswer", asked, ["<usecase>0</usecase>", *rows]
 
@@ -116,9 +116,10 @@ def _cloze(question: Question, _: Sheet) -> Shaped:
 def _blank(slot: Slot) -> str:
     value = _number(slot.answer)
     if value is not None:
-        return f"{{1:NUMERICAL:={value:.12g}:{slot.tolerance * max(abs(value), 1.0):.6g}}}"
+        return f"{{1:NUMERICAL:={value:.12g}:{slot.tolerance * abs(value):.6g}}}"
     wrong = "".join(f"~%0%{_in_blank(each.pattern)}#{_in_blank(each.note)}" for each in slot.wrong)
-    return f"{{1:SHORTANSWER:={_in_blank(slot.answer)}{wrong}}}"
+    right = "~".join(f"={_in_blank(form)}" for form in accepted(slot))
+    return f"{{1:SHORTANSWER:{right}{wrong}}}"
 
 
 def _in_blank(text: str) -> str:

@@ -25,19 +25,23 @@ article ul, article ol { margin: .3rem 0; padding-left: 1.4rem; } article p { ma
 
 def as_page(questions: Iterable[Question], title: str = "Attention, asked and answered") -> str:
     """The whole page."""
-    listed = list(questions)
-    numbers = {question.id: number for number, question in enumerate(listed, start=1)}
     by_topic: dict[str, list[Question]] = {}
-    for question in listed:
+    for question in questions:
         by_topic.setdefault(question.topic, []).append(question)
-    asked = "\n".join(f"<h2>{escape(topic.capitalize())}</h2>\n" + "\n".join(_asked(q, numbers[q.id]) for q in group) for topic, group in by_topic.items())
-    answered = "\n".join(_answered(question, numbers[question.id]) for group in by_topic.values() for question in group)
+    listed = [question for group in by_topic.values() for question in group]
+    numbers = {question.id: number for number, question in enumerate(listed, start=1)}
+    asked = "\n".join(_topic(topic, [_asked(question, numbers[question.id]) for question in group]) for topic, group in by_topic.items())
+    answered = "\n".join(_answered(question, numbers[question.id]) for question in listed)
     return clean(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
         f'<p class="meta">{len(listed)} question{"" if len(listed) == 1 else "s"}; answers from <a href="#answers">here</a> on.</p>\n'
         f'<main>\n{asked}\n</main>\n<section id="answers">\n<h1>Answers</h1>\n{answered}\n</section>\n</body>\n</html>\n'
     )
+
+
+def _topic(topic: str, articles: list[str]) -> str:
+    return "\n".join([f"<h2>{escape(topic[:1].upper() + topic[1:])}</h2>", *articles])
 
 
 def _asked(question: Question, number: int) -> str:

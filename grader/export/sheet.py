@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..quiz.layout import laid_out
-from ..quiz.question import Question
+from ..quiz.layout import laid_out, right_options
+from ..quiz.question import Option, Question, Slot
 from .markup import Formula, html, inline, items, mathml
 
 
@@ -42,8 +42,12 @@ def tags(question: Question) -> list[str]:
 
 
 def _options(question: Question, formula: Formula) -> str:
-    shown = [inline(option.text, formula) for _, option in laid_out(question)]
-    return '<ol type="a">' + "".join(f"<li>{text}</li>" for text in shown) + "</ol>" if shown else ""
+    shown = [_option(option, formula) for option in laid_out(question)]
+    return "<p>" + "<br>".join(shown) + "</p>" if shown else ""
+
+
+def _option(option: Option, formula: Formula) -> str:
+    return f"<b>{inline(option.id, formula)})</b> {inline(option.text, formula)}"
 
 
 def _blanks(question: Question, formula: Formula) -> str:
@@ -52,11 +56,15 @@ def _blanks(question: Question, formula: Formula) -> str:
 
 def _right(question: Question, formula: Formula) -> str:
     if question.slots:
-        return items([f"{slot.label} = `{slot.answer}`" for slot in question.slots], formula)
-    letters = {option.id: letter for letter, option in laid_out(question)}
-    right = [option for option in question.options if option.correct or question.kind == "order"]
+        return items([f"{slot.label} = `{accepted(slot)[0]}`" for slot in question.slots], formula)
     arrow = " → " if question.kind == "order" else "<br>"
-    return "<p>" + arrow.join(f"<b>{letters[option.id]})</b> {inline(option.text, formula)}" for option in right) + "</p>" if right else ""
+    right = [_option(option, formula) for option in right_options(question)]
+    return "<p>" + arrow.join(right) + "</p>" if right else ""
+
+
+def accepted(slot: Slot) -> list[str]:
+    """The forms of a slot's answer, the usual one first."""
+    return slot.answer.split(" | ")
 
 
 def _points(question: Question, formula: Formula) -> str:
@@ -64,6 +72,6 @@ def _points(question: Question, formula: Formula) -> str:
 
 
 def _distractors(question: Question, formula: Formula) -> str:
-    rows = [f"{option.text}: {option.why}" for option in question.options if option.why and not option.correct]
+    rows = [f"{option.id}) {option.text}: {option.why}" for option in question.options if option.why and not option.correct]
     rows += [f"`{wrong.pattern}`: {wrong.note}" for slot in question.slots for wrong in slot.wrong]
     return items(rows, formula)

@@ -32,7 +32,7 @@ def as_tsv(questions: Iterable[Question]) -> str:
 
 
 def _row(question: Question) -> list[str]:
-    options = [f"{letter}) {option.text}" for letter, option in laid_out(question)]
+    options = [f"{option.id}) {option.text}" for option in laid_out(question)]
     return [
         question.id, question.topic, question.kind, str(question.difficulty), "\n".join([folded(question.prompt), *options]), folded(question.answer),
         "\n".join(point.claim for point in question.points), folded(question.why), "\n".join(question.follow_ups), "\n".join(question.sources),

@@ -19,13 +19,13 @@ _PLAIN = {"\t": " ", "«": '"', "»": '"', "‹": "'", "›": "'"}
 _LIST_KINDS = {"choice": "One letter.", "multi_choice": "Every right letter, such as a c.", "order": "All letters in order, such as b a c."}
 
 
-def question_lines(question: Question, place: str, width: int, ink: Ink, turn: int = 0) -> list[str]:
+def question_lines(question: Question, place: str, width: int, ink: Ink) -> list[str]:
     """The question as it is put to the person."""
     level = "●" * question.difficulty + "○" * (5 - question.difficulty)
     head = f"{place} · {shown(question.topic)} · {level} · {clock(question.time_s)}"
     lines = ["", ink(rule(head, width), "dim"), "", *[ink(line, "bold") for line in wrapped(question.prompt, width)], ""]
-    for letter, option in laid_out(question, turn):
-        lines += filled(shown(option.text), width, f"  {letter}) ", "     ")
+    for option in laid_out(question):
+        lines += filled(shown(option.text), width, f"  {option.id}) ", "     ")
     if question.options:
         lines += ["", ink(_LIST_KINDS.get(question.kind, ""), "dim")]
     return lines
@@ -81,7 +81,7 @@ def why_lines(question: Question, width: int, ink: Ink) -> list[str]:
     lines = ["", ink("Why", "bold"), *wrapped(question.why, width, "  ")]
     for option in question.options:
         if option.why and not option.correct:
-            lines += filled(shown(f"{option.text}: {option.why}"), width, "  - ", "    ")
+            lines += filled(shown(f"{option.id}) {option.text}: {option.why}"), width, "  - ", "    ")
     if question.sources:
         lines += ["", ink("Sources", "bold")]
         for source in question.sources:
@@ -121,7 +121,7 @@ def rule(head: str, width: int) -> str:
 
 def _reasons(sitting: Sitting, mark: PointMark, earned: bool) -> list[str]:
     said = _said(sitting, mark)
-    quoted = [f"you said “{said if len(said) < 160 else said[:157] + '…'}”"] if said and sitting.question.kind == "open" else []
+    quoted = [f"you said “{said if len(said) < 160 else said[:157] + '…'}”"] if said else []
     if mark.id in sitting.flips and sitting.flips[mark.id] != (mark.state == MET):
         return ["counted on your word" if earned else "not counted, on your word"]
     if mark.state == MET:

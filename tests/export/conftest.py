@@ -19,7 +19,7 @@ def make(name: str, kind: str = "open", **more: object) -> Question:
 
 ONE = (Point("choice", "the right one", required=True),)
 OPTIONS = (Option("o1", f"right {NASTY}", True), Option("o2", "tempting", why="It looks alike."), Option("o3", "= no"), Option("o4", "fourth", True))
-SLOT = Slot("x", "Var(q·k)", "d_k * 2 / 3", {"d_k": "scalar"}, wrong=(Reject("sqrt(d_k)", "That's the deviation ~ {x}."),))
+SLOT = Slot("x", "Var(q·k)", "d_k * 2 / 3 | 2/3 d_k", {"d_k": "scalar"}, wrong=(Reject("sqrt(d_k)", "That's the deviation ~ {x}."),))
 NUMBER = Slot("n", "The norm", "0.5", tolerance=0.01)
 
 

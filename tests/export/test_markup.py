@@ -17,7 +17,7 @@ from hypothesis import strategies as st
         ("d_k and W_Q^T", "d<sub>k</sub> and W<sub>Q</sub><sup>T</sup>"),
         ("p_i (δ_ij − p_j)", "p<sub>i</sub> (δ<sub>ij</sub> − p<sub>j</sub>)"),
         ("d_k^(-1/4), 10^6, ‖q‖^2, x_{ij}^2", "d<sub>k</sub><sup>-1/4</sup>, 10<sup>6</sup>, ‖q‖<sup>2</sup>, x<sub>ij</sub><sup>2</sup>"),
-        ("log_2(e)", "log<sub>2</sub>(e)"),
+        ("log_2(e) and mu_q", "log<sub>2</sub>(e) and mu<sub>q</sub>"),
         ("is_causal and scaled_dot_product_attention", "is_causal and scaled_dot_product_attention"),
         ("torch.nn.functional", "torch.nn.functional"),
         ("a < b & c", "a &lt; b &amp; c"),

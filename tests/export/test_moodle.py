@@ -94,11 +94,11 @@ def test_an_asterisk_in_a_short_answer_stands_for_itself(questions: list[Questio
     answers = named(read(questions), "short-one").findall("answer")
 
     assert answers[0].findtext("text") == "d_k \\* 2 / 3"
-    assert answers[1].get("fraction") == "0"
+    assert [answer.get("fraction") for answer in answers] == ["100", "100", "0"]
 
 
 def test_signs_of_the_cloze_language_are_escaped(questions: list[Question]) -> None:
     text = named(read(questions), "cloze-one").findtext("questiontext/text") or ""
 
-    assert "{1:NUMERICAL:=0.5:0.01}" in text
-    assert "{1:SHORTANSWER:=d_k \\* 2 \\/ 3~%0%sqrt(d_k)#That's the deviation \\~ {x\\}.}" in text
+    assert "{1:NUMERICAL:=0.5:0.005}" in text
+    assert "{1:SHORTANSWER:=d_k \\* 2 \\/ 3~=2\\/3 d_k~%0%sqrt(d_k)#That's the deviation \\~ {x\\}.}" in text
