@@ -58,7 +58,7 @@ def broken_rules(source: str, off_limits: tuple[OffLimits, ...], functions: tupl
         if hit.entry.functions:
             guilty = tuple(name for name in guilty if name in hit.entry.functions) if hit.scope or hit.binds else ()
         if guilty:
-            found.setdefault((hit.shown, hit.line), Broken(hit.entry.name, hit.line, guilty, hit.shown))
+            found.setdefault((hit.entry.name, hit.line), Broken(hit.entry.name, hit.line, guilty, hit.shown))
     return tuple(sorted(found.values(), key=lambda item: (item.line, item.shown)))
 
 
@@ -134,7 +134,7 @@ def survey(tree: ast.Module, source: str) -> Source:
 def _bind(name: str, value: ast.expr, known: Source, assigned: dict[str, int]) -> None:
     assigned[name] = assigned.get(name, 0) + 1
     path = dotted(value, known)
-    if path and path.partition(".")[0] != name and isinstance(value, (ast.Attribute, ast.Name)) and _rooted(value, known):
+    if path and path.partition(".")[0] != name and _rooted(value, known):
         known.aliases.setdefault(name, path)
     if assigned[name] == 1:
         known.constants[name] = value
@@ -143,9 +143,13 @@ def _bind(name: str, value: ast.expr, known: Source, assigned: dict[str, int]) -
 
 
 def _rooted(node: ast.expr, known: Source) -> bool:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name) and node.id in known.aliases
+    inner: ast.expr | None = node
+    while inner is not None and not isinstance(inner, ast.Name):
+        step = fetched(inner, known)
+        if step is None:
+            return False
+        inner = step[1]
+    return inner is None or inner.id in known.aliases
 
 
 def _hush_docstring(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, known: Source) -> None:
@@ -154,14 +158,50 @@ def _hush_docstring(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | 
 
 
 def dotted(node: ast.AST, known: Source) -> str | None:
-    """``F.softmax`` with F imported from torch.nn -> ``torch.nn.functional.softmax``."""
+    """``F.softmax`` with F imported from torch.nn -> ``torch.nn.functional.softmax``; ``getattr(F, "softmax")`` and its kin as well."""
     parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
+    while not isinstance(node, ast.Name):
+        step = fetched(node, known)
+        if step is None:
+            return None
+        parts.insert(0, step[0])
+        if step[1] is None:
+            return ".".join(parts)
+        node = step[1]
+    return ".".join([known.aliases.get(node.id, node.id), *parts])
+
+
+def fetched(node: ast.AST, known: Source) -> tuple[str, ast.expr | None] | None:
+    """The name that an expression takes out of an object, and the object; no object for a module that is imported by its name."""
+    if isinstance(node, ast.Attribute):
+        return node.attr, node.value
+    if isinstance(node, ast.Subscript) and (owner := _namespace(node.value)) is not None:
+        return _pair(node.slice, owner, known)
+    if not isinstance(node, ast.Call) or not node.args:
         return None
-    return ".".join([known.aliases.get(node.id, node.id), *reversed(parts)])
+    callee = known.aliases.get(node.func.id, node.func.id) if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+    last = callee.rpartition(".")[2]
+    if last == "getattr" and len(node.args) > 1:
+        return _pair(node.args[1], node.args[0], known)
+    if last in ("import_module", "__import__"):
+        step = _pair(node.args[0], None, known)
+        outermost = last == "__import__" and len(node.args) < 4 and not node.keywords
+        return (step[0].partition(".")[0], None) if step and outermost else step
+    if isinstance(node.func, ast.Call) and node.func.args and ast.unparse(node.func.func).rpartition(".")[2] == "attrgetter":
+        return _pair(node.func.args[0], node.args[0], known)
+    return None
+
+
+def _namespace(node: ast.expr) -> ast.expr | None:
+    """The object whose names stand in ``vars(x)`` or ``x.__dict__``."""
+    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+        return node.value
+    return node.args[0] if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars" and node.args else None
+
+
+def _pair(text: ast.expr, owner: ast.expr | None, known: Source) -> tuple[str, ast.expr | None] | None:
+    name = fold(text, known.constants)
+    return (name, owner) if name and re.fullmatch(r"[A-Za-z_][\w.]*", name) else None
 
 
 # ---------------------------------------------------------------- hits
@@ -194,6 +234,9 @@ def named(node: ast.AST, known: Source) -> Iterator[tuple[str, str]]:
             yield from ((f"{module}.{node.id}", node.id) for module in known.starred)
     elif isinstance(node, (ast.Constant, ast.BinOp, ast.JoinedStr, ast.Call, ast.Subscript)) and id(node) not in known.quiet:
         yield from _string(node, known)
+        path = dotted(node, known) if isinstance(node, (ast.Call, ast.Subscript)) else None
+        if path:
+            yield path, ast.unparse(node)[:80]
 
 
 def _attribute(node: ast.Attribute, known: Source) -> Iterator[tuple[str, str]]:
@@ -212,13 +255,13 @@ def _string(node: ast.expr, known: Source) -> Iterator[tuple[str, str]]:
         return
     if re.fullmatch(r"[A-Za-z_][\w.]*", text):
         yield f"?.{text}", repr(text)
-        return
     if id(node) in known.evaluated:
         try:
             inner = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
         inside = survey(inner, text)
+        inside.aliases = {**known.aliases, **inside.aliases}
         for child in ast.walk(inner):
             yield from ((path, f"{shown} (in a string)") for path, shown in named(child, inside))
 
