@@ -276,9 +276,10 @@ def _hedged(tokens: list[Token]) -> None:
         if tokens[at].word not in ("or", "maybe", "perhaps"):
             continue
         left, right = tokens[max(0, at - 2) : at], tokens[at + 1 : at + 3]
-        pairs = [(a, b) for a in left for b in right for opposite in _OPPOSITE if a.stem != b.stem and {a.stem, b.stem} <= opposite]
-        for a, b in pairs:
-            a.muted = b.muted = True
+        pairs = [(a, b) for a in left for b in right for opposite in _OPPOSITE if a.stem != b.stem and ({a.stem, b.stem} <= opposite or {a.word, b.word} <= opposite)]
+        if pairs:
+            for token in [*(a for a, _ in pairs), *tokens[at + 1 : at + 4]]:
+                token.muted = True  # what they stand before belongs to both
 
 
 def _lists(text: Text) -> None:
