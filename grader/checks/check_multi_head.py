@@ -12,6 +12,7 @@ PARAMETERS = {
 }
 PIECES = ("split_heads", "merge_heads", "repeat_kv")
 SCALES = {"1": 1.0, "1/Dh": 1 / 4, "sqrt(Dh)": 2.0, "1/sqrt(D)": 11**-0.5, "1/sqrt(H*Dh)": 8**-0.5, "1/sqrt(D // H)": 5**-0.5, "1/sqrt(T)": 3**-0.5}
+DIGITS = "About 7 digits are right, as in float32; float64 has 15."
 AT_LEAST_ONE = "Fewer than one head, or one copy, is impossible."
 RANK = "x is {}, and no other rank is guessed at."
 FLOATS = ("float64", "float32", "float16", "bfloat16")
@@ -88,10 +89,14 @@ def drawn(rng, b, t, d, h, g, dh, sharp=1.5):
     return rng.standard_normal((b, t, d)), w_q * sharp, w_k, w_v, w_o
 
 
-def far_from_zero(rng, *sizes):
-    """Keys and values share a large constant, which softmax and w_o cancel again: rounding in between would show."""
-    x, w_q, w_k, w_v, w_o = drawn(rng, *sizes)
-    x[..., 0], w_q[0], w_k[0], w_v[0], w_o[1::2] = 1, 2, 64, 64, -w_o[0::2]
+def far_from_zero(rng, b, t, d, h, g, dh):
+    """Keys and values share a large constant, which softmax and w_o cancel again: rounding in between would show.
+
+    Everything lies on a grid so coarse that float32 makes q, k, v and (Dh being a power of 4) the scores without any rounding.
+    """
+    grid = [rng.integers(-8, 9, shape) / 8 for shape in ((b, t, d), (d, h * dh), (d, g * dh), (d, g * dh), (h * dh, d))]
+    x, w_q, w_k, w_v, w_o = grid
+    x[..., 0], w_q[0], w_k[0], w_v[0], w_o[1::2] = 1, 2, 64, 16, -w_o[0::2]
     return x, w_q, w_k, w_v, w_o
 
 
@@ -109,9 +114,20 @@ def widened(sent):
 def same(got, want, *, because=None, **about):
     """``expect``, for a tensor; ``because`` is told only where shape and dtype fit, since it explains values."""
     fits = isinstance(got, Result) and got.shape == want.shape and about.get("dtype", got.dtype) == got.dtype
+    because = DIGITS if fits and got.dtype == "float64" and 1e-9 < distance(got.array, want) < 2e-6 else because
     expect(got, want, because=because if fits else None, **about)
     if fits:
         claim(got.kind == "tensor", f"is a NumPy {got.kind} where a tensor was asked", got=got, case=about.get("case", ""))
+
+
+def distance(one, other):
+    """The largest difference, relative to the largest number."""
+    return float(np.abs(one - other).max() / (np.abs(other).max() or 1.0))
+
+
+def seen(*results, shape):
+    """The arrays of results that have the shape; nothing if one of them hasn't."""
+    return [got.array for got in results] if all(isinstance(got, Result) and got.shape == shape for got in results) else []
 
 
 def layouts(values, dtype):
@@ -258,19 +274,35 @@ def test_gradients_flow_back_through_the_pieces(submission, rng):
 
 @points(1)
 @of("multi_head_attention")
-def test_the_weights_of_a_query_sum_to_one(submission, rng):
-    """Where all values are equal the result is that value, whatever the scores and the mask: weights over keys sum to 1."""
-    for sizes, mask in [((1, 2, 4, 1, 1, 3), None), ((2, 4, 6, 3, 3, 5), None), ((2, 4, 6, 3, 3, 5), np.tri(4, dtype=bool))]:
-        x, w_q, w_k, w_v, w_o = drawn(rng, *sizes)
-        x[..., 0], w_v[1:] = 1, 0
-        case = f"every token has the same value, {'no mask' if mask is None else 'mask lower triangle'}, " + SIZES.format(*sizes)
-        got = submission.multi_head_attention(x, w_q, w_k, w_v, w_o, sizes[3], mask=mask)
-        want, why = np.broadcast_to(w_v[0] @ w_o, x.shape), "All values are equal, so their weighted mean is that value."
-        same(got, want, dtype="float64", case=case, because=why)
+def test_a_call_knows_nothing_of_earlier_calls(submission, rng):
+    """Two sequences give the same in one batch as one after the other: a result depends on the arguments of its own call alone."""
+    x, *weights = drawn(rng, 2, 4, 6, 2, 2, 3)
+    masks = np.stack([np.tri(4, dtype=bool), np.tri(4, dtype=bool).T])
+    batched = submission.multi_head_attention(x, *weights, 2, None, masks[:, None])
+    alone = [submission.multi_head_attention(x[i : i + 1], *weights, 2, None, masks[i]) for i in (0, 1)]
+    together, (first, *second) = seen(batched, shape=x.shape), (seen(*alone, shape=(1, 4, 6)) or [None])
+    if together and second and distance(first[0], together[0][0]) < 1e-9:
+        apart = distance(second[0][0], together[0][1])
+        claim(apart < 1e-9, "depends on an earlier call with the same shapes", got=alone[1], case="two calls, other x, other mask, same shapes")
+    claim(isinstance(batched, Result), f"came back as a {type(batched).__name__} where a tensor was asked", case=SIZES.format(2, 4, 6, 2, 2, 3))
 
 
 @points(1)
 @of("multi_head_attention")
+@after("a-call-knows-nothing-of-earlier-calls")
+def test_the_weights_of_a_query_sum_to_one(submission, rng):
+    """Where all values are equal the result is that value, whatever the scores: the weights over keys sum to 1."""
+    for sizes in [(1, 2, 4, 1, 1, 3), (2, 4, 6, 3, 3, 5)]:
+        x, w_q, w_k, w_v, w_o = drawn(rng, *sizes)
+        x[..., 0], w_v[1:] = 1, 0
+        want, why = np.broadcast_to(w_v[0] @ w_o, x.shape), "All values are equal, so their weighted mean is that value."
+        case = "every token has the same value, " + SIZES.format(*sizes)
+        same(submission.multi_head_attention(x, w_q, w_k, w_v, w_o, sizes[3]), want, dtype="float64", case=case, because=why)
+
+
+@points(1)
+@of("multi_head_attention")
+@after("a-call-knows-nothing-of-earlier-calls")
 def test_equal_scores_give_the_mean_of_the_values(submission, rng):
     """Where all scores are equal every query gets the plain mean of the values of its head."""
     for sizes in [(1, 2, 4, 1, 1, 3), (2, 3, 7, 2, 2, 4), (2, 4, 5, 3, 3, 2)]:
@@ -315,15 +347,15 @@ def test_heads_and_sequences_do_not_mix(submission, rng):
     other[0][1] += 1
     for moved in other[1:]:
         moved[:, 4:8] += 0.5
-    for case, asked, kept in [
-        ("columns 4 to 7 of w_q, w_k and w_v changed, w_o the identity: columns 0 to 3 of the result stay", (x, *other[1:], args[4]), np.s_[:, :, :4]),
-        ("sequence 1 of x changed: sequence 0 of the result stays", (other[0], *args[1:]), np.s_[0]),
-    ]:
-        before, now = (submission.multi_head_attention(*a, 3) for a in (args, asked))
-        if all(isinstance(got, Result) and got.shape == x.shape for got in (before, now)):
-            still = np.allclose(before.array[kept], now.array[kept], rtol=0, atol=1e-9)
-            claim(still, "follows what belongs to another head or another sequence", got=now, case=case)
-        same(now, attention(*asked, 3), dtype="float64", case=case)
+    before, heads, sequences = (submission.multi_head_attention(*a, 3) for a in (args, (x, *other[1:], args[4]), (other[0], *args[1:])))
+    arrays = seen(before, heads, sequences, shape=x.shape)
+    if arrays:
+        case = "w_o the identity; columns 4 to 7 of w_q, w_k and w_v changed"
+        told = "has columns 0 to 3, head 0's, that follow the columns of head 1"
+        claim(distance(arrays[1][..., :4], arrays[0][..., :4]) < 1e-9, told, got=heads, case=case)
+        told = "for sequence 0 follows sequence 1"
+        claim(distance(arrays[2][0], arrays[0][0]) < 1e-9, told, got=sequences, case="sequence 1 of x changed")
+    same(before, attention(*args, 3), dtype="float64", case="w_o the identity, " + SIZES.format(2, 5, 12, 3, 3, 4))
 
 
 @points(2)
@@ -337,6 +369,25 @@ def test_every_head_attends_by_itself(submission, rng):
     args = [tensor(a, "float32").data for a in drawn(rng, *UNLIKE[0])]
     want = attention(*(a.astype(float) for a in args), 3)
     same(submission.multi_head_attention(*args, 3), want, dtype="float32", case="float32, " + SIZES.format(*UNLIKE[0]))
+
+
+@points(2)
+@of("multi_head_attention")
+@after("every-head-attends-by-itself", "query-heads-share-key-heads-in-groups", "true-means-may-attend")
+def test_gradients_reach_x_and_every_weight(submission, rng):
+    """Gradients of x and of all four weights are right, with shared key heads and a mask too."""
+    triangle = np.tri(4, dtype=bool)
+    for sizes, mask in [((1, 3, 4, 2, 2, 3), None), ((2, 4, 5, 4, 2, 3), triangle), ((2, 4, 7, 3, 1, 2), triangle.T)]:
+        (*btd, h, g, _), args = sizes, drawn(rng, *sizes)
+        up = rng.standard_normal(btd)
+        got, grads = submission.vjp("multi_head_attention", *args, h, g, mask, wrt=(0, 1, 2, 3, 4), cotangent=up)
+        same(got, attention(*args, h, g, mask), dtype="float64", case="the result while gradients are recorded")
+        missing = [name for name, grad in zip(WEIGHTS, grads, strict=True) if not isinstance(grad, Result)]
+        where = f"{'no mask' if mask is None else 'with a mask'}, " + SIZES.format(*sizes)
+        claim(not missing, f"No gradient reaches {' and '.join(missing)}: somewhere on the way the graph is cut", case=where)
+        for name, grad, want in zip(WEIGHTS, grads, pull_back(*args, h, g, mask, up), strict=True):
+            if isinstance(grad, Result):
+                same(grad, want, tol=1e-8, atol=1e-12, case=f"gradient of {name}, {where}")
 
 
 # ---------------------------------------------------------------- what attention refuses
@@ -360,8 +411,8 @@ MISFIT_MASKS = (  # (B, T, H, H_kv), shapes
 
 
 def filled(sizes):
-    """Arguments from a table of sizes: shapes become arrays."""
-    return {name: np.full(size, 0.5) if isinstance(size, tuple) else size for name, size in sizes.items()}
+    """Arguments from a table of sizes, in their order: shapes become arrays."""
+    return [np.full(size, 0.5) if isinstance(size, tuple) else size for size in sizes.values()]
 
 
 @points(1)
@@ -370,11 +421,10 @@ def test_attention_refuses_impossible_head_counts(submission, rng):
     """Head counts below 1 are refused, and n_heads that is not a multiple of n_kv_heads."""
     for h, g in COUNTS:
         names = ("n_heads",) if h < 1 and g is None else ("n_heads", "n_kv_heads", "w_k", "w_v")
-        for dh in (2, 3):
-            args = drawn(rng, 2, 3, 6, abs(h) or 1, abs(g or h) or 1, dh)
-            case = f"n_heads={h}, n_kv_heads={g}, w_q {args[1].shape}, w_k {args[2].shape}"
-            why = AT_LEAST_ONE if h < 1 or (g is not None and g < 1) else f"n_heads has to be a multiple of n_kv_heads, {h} is none of {g}."
-            refuses(lambda a=(*args, h, g): submission.multi_head_attention(*a), names, case=case, because=why)
+        args = drawn(rng, 2, 3, 6, abs(h) or 1, abs(g or h) or 1, 3)
+        case = f"n_heads={h}, n_kv_heads={g}, w_q {args[1].shape}, w_k {args[2].shape}"
+        why = AT_LEAST_ONE if h < 1 or (g is not None and g < 1) else f"n_heads has to be a multiple of n_kv_heads, {h} is none of {g}."
+        refuses(lambda a=(*args, h, g): submission.multi_head_attention(*a), names, case=case, because=why)
 
 
 @points(1)
@@ -385,7 +435,7 @@ def test_attention_refuses_other_ranks(submission):
         for shape in (FITTING[name][1:], (1, *FITTING[name])):
             bad, case = filled({**FITTING, name: shape}), f"{name} of shape {shape} instead of {FITTING[name]}"
             why = f"{name} has rank {len(FITTING[name])}, and nothing else is guessed."
-            refuses(lambda k=bad: submission.multi_head_attention(**k), (name,), case=case, because=why)
+            refuses(lambda a=bad: submission.multi_head_attention(*a), (name,), case=case, because=why)
 
 
 @points(2)
@@ -398,7 +448,7 @@ def test_attention_refuses_weights_that_do_not_fit(submission):
             bad, case = filled(sizes), ", ".join(f"{name}: {size}" for name, size in sizes.items())
             asked = " and ".join(f"{name} is {size}" for name, size in FITTING.items() if name in change)
             why = f"With 4 heads of width 3, 2 for keys and values, and D = 7, {asked}; here it doesn't fit the rest."
-            refuses(lambda k=bad: submission.multi_head_attention(**k), names, case=case, because=why)
+            refuses(lambda a=bad: submission.multi_head_attention(*a), names, case=case, because=why)
 
 
 @points(1)
@@ -414,7 +464,7 @@ def test_attention_refuses_masks_that_do_not_broadcast(submission, rng):
             refuses(lambda a=asked: submission.multi_head_attention(*a), ("mask", "x", "n_heads"), case=case, because=why)
 
 
-# ---------------------------------------------------------------- attention: groups, masks, precision, gradients
+# ---------------------------------------------------------------- attention: groups, masks, precision
 
 
 @points(2)
@@ -434,20 +484,29 @@ def test_query_heads_share_key_heads_in_groups(submission, rng):
 @after("one-head-is-plain-attention")
 def test_true_means_may_attend(submission, rng):
     """A key whose mask is False has no influence on a query, a key whose mask is True has."""
-    args, mask = drawn(rng, 1, 4, 5, 2, 2, 3), np.ones((4, 4), dtype=bool)
-    mask[:3, 3] = False
-    moved = (args[0] + 0.0, *args[1:])
-    moved[0][0, 3] += 2.0
-    seen = [submission.multi_head_attention(*a, 2, mask=mask) for a in (args, moved)]
-    if all(isinstance(got, Result) and got.shape == (1, 4, 5) for got in seen):
-        still = np.allclose(seen[0].array[:, :3], seen[1].array[:, :3], rtol=0, atol=1e-9)
-        claim(still, "for tokens 0 to 2 follows token 3, which the mask hides from them (False)", got=seen[1], case="T=4, token 3 moved")
-    for got, asked in zip(seen, (args, moved), strict=True):
-        same(got, attention(*asked, 2, mask=mask), dtype="float64", case="T=4, mask False where queries 0 to 2 meet key 3")
+    x, *weights = drawn(rng, 1, 4, 5, 2, 2, 3)
+    mask = np.array([[True, True, False, False]] * 4)
+    moved = [x + shift for shift in (0 * x, np.eye(4)[1][:, None], np.eye(4)[3][:, None])]
+    results = [submission.multi_head_attention(a, *weights, 2, None, mask) for a in moved]
+    arrays = seen(*results, shape=x.shape)
+    if arrays:
+        visible, hidden = (distance(array[0, 0], arrays[0][0, 0]) > 1e-9 for array in arrays[1:])
+        case = "T=4, mask True at keys 0 and 1, False at keys 2 and 3; result of token 0"
+        told = "reads the mask the wrong way round: it follows token 3 (mask False) and ignores token 1 (mask True)"
+        claim(visible or not hidden, told, got=results[2], case=case)
+        claim(not hidden, "follows token 3, which the mask hides (False)", got=results[2], case=case)
+        claim(visible, "ignores token 1, which the mask shows (True)", got=results[1], case=case)
+    for got, a in zip(results, moved, strict=True):
+        same(got, attention(a, *weights, 2, None, mask), dtype="float64", case="T=4, mask True at keys 0 and 1, False at keys 2 and 3")
     for triangle in (np.tri(5, dtype=bool), np.tri(5, dtype=bool).T):
         args = drawn(rng, 2, 5, 6, 3, 3, 4)
         where = f"mask {'lower' if triangle[1, 0] else 'upper'} triangle, T=5"
         same(submission.multi_head_attention(*args, 3, None, triangle), attention(*args, 3, mask=triangle), dtype="float64", case=where)
+    x, w_q, w_k, w_v, w_o = drawn(rng, 2, 4, 6, 3, 3, 5)
+    x[..., 0], w_v[1:] = 1, 0
+    got, want = submission.multi_head_attention(x, w_q, w_k, w_v, w_o, 3, None, np.tri(4, dtype=bool)), np.broadcast_to(w_v[0] @ w_o, x.shape)
+    why = "All values are equal, so their weighted mean is that value: the weights of the visible keys sum to 1."
+    same(got, want, dtype="float64", case="every token has the same value, mask lower triangle", because=why)
 
 
 @points(2)
@@ -455,11 +514,11 @@ def test_true_means_may_attend(submission, rng):
 @after("true-means-may-attend", "query-heads-share-key-heads-in-groups")
 def test_the_mask_broadcasts_to_the_scores(submission, rng):
     """A mask of any shape that broadcasts to (B, H, T, T) means what broadcasting says."""
-    for b, t, d, h, g, dh in [(2, 4, 5, 3, 3, 2), (3, 3, 4, 3, 3, 2), (2, 5, 6, 4, 2, 3), (2, 1, 3, 3, 3, 2)]:
+    for b, t, d, h, g, dh in [(2, 4, 5, 3, 3, 2), (3, 3, 4, 3, 3, 2), (2, 5, 6, 4, 2, 3)]:
         args = drawn(rng, b, t, d, h, g, dh)
-        low = [(), (t,), (1, t), (t, t), (h, 1, t), (1, t, t), (h, t, t)]
+        low = [(), (t,), (1, t), (t, t), (h, 1, t), (1, t, t), (h, t, t)] if g == h else []
         for shape in [*low, (b, 1, 1, t), (1, 1, t, t), (b, 1, t, t), (1, h, 1, t), (b, h, t, t)]:
-            mask = rng.random(shape) < 0.5 if shape and t > 1 else np.ones(shape, dtype=bool)
+            mask = rng.random(shape) < 0.5 if shape else np.ones(shape, dtype=bool)
             if shape:
                 mask[..., rng.integers(t)] = True
             sent = tensor(mask, order=tuple(reversed(range(mask.ndim)))) if mask.ndim > 1 else tensor(mask)
@@ -473,15 +532,13 @@ def test_the_mask_broadcasts_to_the_scores(submission, rng):
 def test_hidden_keys_stay_hidden(submission, rng):
     """Hidden keys get no weight and no gradient, however large their scores are and however low the visible ones."""
     args, mask = drawn(rng, 2, 5, 6, 2, 2, 4), np.ones((5, 5), dtype=bool)
-    mask[:4, 4] = False
-    args[0][:, 4] *= 3000
+    mask[:, 4], args[0][..., 0], args[0][:, 4, 0], args[1][0] = False, 0, 6000, 0
     case, up = "the hidden key's scores reach thousands", rng.standard_normal((2, 5, 6))
     same(submission.multi_head_attention(*args, 2, mask=mask), attention(*args, 2, mask=mask), dtype="float64", case=case)
-    up[:, 4] = 0
     _, grads = submission.vjp("multi_head_attention", *args, 2, None, mask, wrt=(0, 1, 2, 3, 4), cotangent=up)
     for name, grad, right in zip(WEIGHTS, grads, pull_back(*args, 2, 2, mask, up), strict=True):
         if isinstance(grad, Result):
-            same(grad, right, tol=1e-8, atol=1e-12, case=f"gradient of {name}, {case}; the cotangent of that token is 0")
+            same(grad, right, tol=1e-8, atol=1e-12, case=f"gradient of {name}, {case}")
     args, mask = drawn(rng, 2, 5, 6, 2, 2, 4), np.tri(5, dtype=bool)
     args[0][..., 0] = 1
     for weight, height in zip(args[1:3], (2.0**70, -(2.0**70)), strict=True):
@@ -508,7 +565,7 @@ def test_half_precision_is_computed_in_float32(submission, rng):
     kinds = (("ordinary values", drawn), ("keys and values far from zero", far_from_zero), ("projections above 65504", huge_inside))
     for dtype in ("float16", "bfloat16"):
         for case, make in kinds:
-            sent = [tensor(a, dtype) for a in make(rng, 2, 5, 8, 4, 2, 6)]
+            sent = [tensor(a, dtype) for a in make(rng, 2, 5, 12, 4, 2, 4)]
             want = attention(*(widened(a) for a in sent), 4, 2)
             same(submission.multi_head_attention(*sent, 4, 2), want, dtype=dtype, case=f"{dtype}, {case}")
 
@@ -528,25 +585,6 @@ def test_attention_follows_values_not_memory(submission, rng):
     same(submission.multi_head_attention(args[0], *turned, 4, 2), want, dtype="float64", case="weights that are transposes in memory")
     gapped = [tensor(w, gap=2, guard=3) for w in args[1:]]
     same(submission.multi_head_attention(args[0], *gapped, 4, 2), want, dtype="float64", case="weights with gaps between their rows")
-
-
-@points(2)
-@of("multi_head_attention")
-@after("every-head-attends-by-itself")
-def test_gradients_reach_x_and_every_weight(submission, rng):
-    """Gradients of x and of all four weights are right, with shared key heads and a mask too."""
-    triangle = np.tri(4, dtype=bool)
-    for sizes, mask in [((1, 3, 4, 2, 2, 3), None), ((2, 4, 5, 4, 2, 3), triangle), ((2, 4, 7, 3, 1, 2), triangle.T)]:
-        (*btd, h, g, _), args = sizes, drawn(rng, *sizes)
-        up = rng.standard_normal(btd)
-        got, grads = submission.vjp("multi_head_attention", *args, h, g, mask, wrt=(0, 1, 2, 3, 4), cotangent=up)
-        same(got, attention(*args, h, g, mask), dtype="float64", case="the result while gradients are recorded")
-        missing = [name for name, grad in zip(WEIGHTS, grads, strict=True) if not isinstance(grad, Result)]
-        where = f"{'no mask' if mask is None else 'with a mask'}, " + SIZES.format(*sizes)
-        claim(not missing, f"No gradient reaches {' and '.join(missing)}: somewhere on the way the graph is cut", case=where)
-        for name, grad, want in zip(WEIGHTS, grads, pull_back(*args, h, g, mask, up), strict=True):
-            if isinstance(grad, Result):
-                same(grad, want, tol=1e-8, atol=1e-12, case=f"gradient of {name}, {where}")
 
 
 @points(1)
