@@ -24,17 +24,34 @@ def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], f
         own = [call for call in calls if call.function == function and call.replayable]
         if function not in failed or not own:
             continue
-        if matches(stage, cast, own):  # right, or just what an upstream mistake makes of it
+        opening = first_difference(stage, cast, own)
+        if not opening:  # right, or just what an upstream mistake makes of it
             downstream |= {function} if cast else set()
             continue
         roles = [role for role in stage.roles if role.of == function]
-        found = [role for role in roles if matches(stage, (role.id,), own, role)]
-        if not found and cast:
-            found = [role for role in roles if matches(stage, (*cast, role.id), own, role)]
+        for below in ((), cast) if cast else ((),):
+            near = [role for role in roles if role.at == "statistics" or matches(stage, (*below, role.id), opening)]
+            found = [role for role in near or roles if matches(stage, (*below, role.id), own, role)]
+            if found:
+                break
         if found:
             named.append(name(found))
             cast = (*cast, found[0].id)
     return named, frozenset(downstream)
+
+
+def first_difference(stage: Stage, cast: tuple[str, ...], calls: list[Call]) -> list[Call]:
+    """The first call that ``cast`` answers otherwise, after those of the same check that went before it; nothing if there is none.
+
+    Most wrong ideas part from the submission here already, so the long way through all calls is for the few that don't.
+    """
+    try:
+        for place, played in enumerate(stage.play(cast, calls)):
+            if not agree(calls[place], played):
+                return [call for call in calls[: place + 1] if call.check == calls[place].check]
+    except WorkerError:
+        return calls[:1]
+    return []
 
 
 def matches(stage: Stage, cast: tuple[str, ...], calls: list[Call], role: Role | None = None) -> bool:
