@@ -182,6 +182,9 @@ def test_gradients_through_a_merge(submission, rng):
         want = [part for s, w in ((one, f), (other, g)) for part in (w * (s[1] * to_l + (s[2] * to_o).sum(-1)), w * to_l, w[:, None] * to_o)]
         for name, grad, right in zip(("m of a", "l of a", "o of a", "m of b", "l of b", "o of b"), grads, want, strict=True):
             expect(grad, right, atol=1e-12, case=f"gradient for {name}, one side is empty in row 0 and the other in row 1")
+    _, grads = submission.vjp(MERGE, a, nothing((4,), 3), wrt=(0, 1), cotangent=(None, rng.standard_normal(4), up))
+    finite = all(isinstance(grad, Result) and np.isfinite(grad.array).all() for grad in grads)
+    claim(finite, f"{MERGE}: a gradient is not finite although the merged l and o are", got=grads, case="b is empty in every row, a in row 0")
 
 
 @points(1)

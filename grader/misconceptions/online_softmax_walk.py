@@ -12,7 +12,7 @@ from attngrade.misconceptions import misconception
 from attngrade.solutions import exercise06_online_softmax as right
 
 BLOCKS, KERNEL = "blockwise_attention", "flash_attention"
-TILES = (16, 32, 64, 128)
+TILES = (64, 32, 128, 16)
 NONE = float("-inf")
 
 

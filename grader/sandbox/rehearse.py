@@ -59,6 +59,7 @@ def main() -> None:
     with open(sys.argv[1], encoding="utf-8") as file:
         settings = json.load(file)
     receive, send = settings["wire"]
+    worker.give_memory_back()
     for name in settings["imports"]:
         __import__(name)
     worker.torch = sys.modules.get("torch")

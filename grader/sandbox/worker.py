@@ -413,12 +413,16 @@ def write_frame(fd, frame):
             view = view[os.write(fd, view) :]
 
 
+def give_memory_back():
+    """What is freed goes back at once, so that the high-water mark tells of one call alone."""
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(-3, 1 << 20)  # M_MMAP_THRESHOLD, which otherwise grows
+
+
 def limit(data_bytes, processes):
     if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
-        libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: die with the host
-        if hasattr(libc, "mallopt"):
-            libc.mallopt(-3, 1 << 20)  # M_MMAP_THRESHOLD, fixed: what is freed goes back at once, so the high-water mark tells of this call alone
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: die with the host
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, 64 << 20))
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
@@ -433,6 +437,7 @@ def main():
     receive, send = SETTINGS["wire"]
     for fd in (receive, send):
         os.set_inheritable(fd, False)
+    give_memory_back()
     limit(SETTINGS["data_bytes"], SETTINGS["processes"])
     os.chdir(SETTINGS["home"])
     walls = shut_in(SETTINGS["landlock"])
