@@ -20,6 +20,7 @@ COMMANDS = {  # command -> (module of this package, one line for the list of com
     "watch": ("watch", "check on every save"),
     "hint": ("exercises", "the next hint, one at a time"),
     "solution": ("exercises", "the reference solution, once passed or with --give-up"),
+    "takehome": ("takehome", "a kit for candidates; a folder of returns graded; pages about them"),
     "pack": ("pack", "verify an exercise set, or start one of your own"),
     "mark": ("mark", "mark typed answers without asking anything"),
     "questions": ("questions", "the question bank: prompts, model answers, points"),

@@ -1,0 +1,210 @@
+"""``attngrade takehome``: make a kit, grade what comes back, make the pages about it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import AttngradeError, UsageProblem
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ..catalog import Pack
+    from ..takehome.batch import Task
+    from ..takehome.plan import TakeHome
+
+PACK = click.option("--pack", type=click.Path(path_type=Path, file_okay=False), help="Use the exercise set in this folder.")
+TRIES = 3
+
+
+@click.group("takehome", epilog="Example: attngrade takehome new interview --exercise 2 --exercise 3 --question score-variance")
+def takehome() -> None:
+    """Take-homes: a kit for candidates, a folder of returns graded, pages about them."""
+
+
+@takehome.command("new", epilog="Example: attngrade takehome new interview --exercise 2 --exercise 3 --question score-variance")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--exercise", "exercises", multiple=True, metavar="EXERCISE", help="An exercise to ask (repeat it; default: 02 and 03).")
+@click.option("--question", "questions", multiple=True, metavar="QUESTION", help="A question to ask (repeat it; default: the rapid-fire eight).")
+@click.option("--title", default="Attention take-home", show_default=True)
+@click.option("--deadline", default="", help="Shown to candidates, e.g. 2026-12-15.")
+@PACK
+def new(folder: Path, exercises: tuple[str, ...], questions: tuple[str, ...], title: str, deadline: str, pack: Path | None) -> None:
+    """Start a take-home in FOLDER: takehome.yaml to edit, a secret, and candidate/ to send."""
+    from ..catalog import open_pack
+    from ..takehome.plan import write_plan
+
+    found = open_pack(pack)
+    prompts = _prompts(found)
+    chosen = [found.find(name) for name in exercises] or [e for e in found.exercises if not e.gpu][1:3] or list(found.exercises[:1])
+    asked = list(questions or ([name for name in prompts if name in RAPID] if pack is None else []))
+    for name in asked:
+        if name not in prompts:
+            raise UsageProblem(f"{name!r} is not a question of this set. `attngrade questions` lists them.")
+    path = write_plan(folder, title, chosen, asked, deadline)
+    target = _build(folder, found, prompts)
+    click.echo(f"Wrote {path} (edit it, then `attngrade takehome build {folder}`) and {target} (send this folder).")
+    click.echo(f"Keep {folder / 'secret.key'} to yourself: the hidden inputs come from it. Grade what comes back: "
+               f"attngrade takehome grade RETURNS --kit {folder}")
+
+
+RAPID = ("score-variance", "softmax-jacobian", "unlearnable", "forward-scale", "mup-scale", "qk-norm", "single-head-average", "causal-mask-place")
+
+
+@takehome.command("build", epilog="Example: attngrade takehome build interview")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@PACK
+def build(folder: Path, pack: Path | None) -> None:
+    """Write candidate/ anew after takehome.yaml was edited."""
+    from ..catalog import open_pack
+
+    found = open_pack(pack)
+    click.echo(f"Wrote {_build(folder, found, _prompts(found))}.")
+
+
+def _build(folder: Path, pack: Pack, prompts: dict[str, str]) -> Path:
+    from ..takehome.kit import build as write
+    from ..takehome.plan import read_plan
+
+    return write(read_plan(folder, pack, frozenset(prompts)), pack, prompts)
+
+
+def _prompts(pack: Pack) -> dict[str, str]:
+    from ..quiz.question import load_bank
+
+    if not any(pack.questions_dir.glob("*.yaml")):
+        return {}
+    bank = load_bank(pack.questions_dir)
+    return {question.id: question.prompt for question in bank.questions}
+
+
+@takehome.command("grade", epilog="Example: attngrade takehome grade returns/ --kit interview --jobs 2")
+@click.argument("submissions", type=click.Path(path_type=Path, exists=True))
+@click.option("--kit", required=True, type=click.Path(path_type=Path, file_okay=False), help="The folder with takehome.yaml.")
+@click.option("--results", type=click.Path(path_type=Path, file_okay=False), help="Where results go (default: results/ in the kit).")
+@click.option("--jobs", type=click.IntRange(min=1), default=None, help="Returns graded at once (default: the number of cores).")
+@click.option("--cluster", metavar="tcp://HOST:PORT", help="Grade on a Dask cluster instead (needs the `cluster` extra).")
+@click.option("--isolation", type=click.Choice(["auto", "bubblewrap", "process"]), default="auto", show_default=True)
+@click.option("--trust-submissions", is_flag=True, help="With --isolation process: run strangers' code without a jail.")
+@PACK
+def grade(submissions: Path, kit: Path, results: Path | None, jobs: int | None, cluster: str | None, isolation: str, trust_submissions: bool,
+          pack: Path | None) -> int:
+    """Grade a folder of returns (folders, zip, tar.gz, git clones, single files). Stop it whenever you like: it goes on where it was."""
+    from ..catalog import open_pack
+    from ..takehome.batch import Task
+    from ..takehome.plan import read_plan
+    from ..takehome.returns import candidates, listed
+
+    jail = required_jail(isolation, trust_submissions)
+    found = open_pack(pack)
+    plan = read_plan(kit, found, frozenset(_prompts(found)))
+    entries = listed(submissions) if submissions.is_dir() else [submissions]
+    if not entries:
+        raise UsageProblem(f"{submissions} is empty: it should hold one folder or archive for each candidate.")
+    folder = str(pack.resolve()) if pack else None
+    tasks = [Task(name, str(path.resolve() if not path.is_symlink() else path.absolute()), plan, folder, jail) for name, path in candidates(entries).items()]
+    graded = _run(tasks, results or kit / "results", jobs or os.cpu_count() or 1, cluster)
+    lost = [told for told in graded if told.get("fault")]
+    _summary(graded, results or kit / "results")
+    if lost:
+        raise AttngradeError(f"{len(lost)} of {len(graded)} returns could not be graded: {lost[0]['problem']} Run the same command again.")
+    return 0
+
+
+def required_jail(isolation: str, trusted: bool) -> str:
+    """The isolation to grade strangers' code with. Raises AttngradeError (exit 3) where there is no real jail and nobody said to trust them."""
+    from ..sandbox import jail
+
+    if isolation == "process":
+        if not trusted:
+            raise AttngradeError("--isolation process runs strangers' code on this machine without a jail. If you trust every one of them, add "
+                                 "--trust-submissions; otherwise install bubblewrap (apt-get install bubblewrap).")
+        return "process"
+    if not jail.bubblewrap():
+        raise AttngradeError("Grading other people's code needs a real jail and bubblewrap is not installed: apt-get install bubblewrap (or dnf, pacman). "
+                             "`attngrade doctor` tells more. Without one: --isolation process --trust-submissions.")
+    return "bubblewrap"
+
+
+def _run(tasks: list[Task], results: Path, jobs: int, cluster: str | None) -> list[dict[str, Any]]:
+    """Run the batch; a pool that breaks (a worker process was killed) is replaced, and what was graded stays graded."""
+    from ..takehome.batch import run
+
+    graded: list[dict[str, Any]] = []
+    for _ in range(TRIES):
+        bar = Bar(len(tasks))
+        with _executor(jobs, cluster) as executor:
+            graded = run(executor, tasks, results, jobs, bar.step)
+        bar.end()
+        if not any(told.get("fault") for told in graded):
+            break
+    return graded
+
+
+@contextlib.contextmanager
+def _executor(jobs: int, cluster: str | None) -> Iterator[Executor]:
+    if cluster is None:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+            yield pool
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise AttngradeError("--cluster needs Dask distributed: pip install 'attngrade[cluster]'") from None
+    try:
+        with Client(cluster, timeout=15) as client:
+            yield client.get_executor(retries=2, pure=False)
+    except OSError as error:
+        raise AttngradeError(f"There is no Dask scheduler at {cluster} ({error}). Start one with `dask scheduler`, and workers with `dask worker {cluster}`.") from None
+
+
+class Bar:
+    """Progress on standard error: how many, how fast, how long still. Only where somebody looks."""
+
+    def __init__(self, total: int):
+        self.total, self.done, self.fresh, self.started = total, 0, 0, time.monotonic()
+        self.shown = sys.stderr.isatty()
+
+    def step(self, told: dict[str, Any], fresh: bool) -> None:
+        """One more is done."""
+        self.done += 1
+        self.fresh += fresh
+        seconds = max(time.monotonic() - self.started, 1e-6)
+        rate = self.fresh / seconds
+        if self.shown:
+            left = f", {(self.total - self.done) / rate:.0f} s left" if rate and self.fresh > 1 else ""
+            click.echo(f"\r\x1b[K{self.done}/{self.total} graded, {60 * rate:.0f} a minute{left}", nl=False, err=True)
+
+    def end(self) -> None:
+        """The last line."""
+        seconds = time.monotonic() - self.started
+        kept = self.done - self.fresh
+        rate = f", {60 * self.fresh / seconds:.0f} a minute" if self.fresh else ""
+        click.echo(("\r\x1b[K" if self.shown else "") + f"{self.fresh} graded in {seconds:.1f} s{rate}" + (f"; {kept} unchanged since the last run" if kept else ""), err=True)
+
+
+def _summary(graded: list[dict[str, Any]], results: Path) -> None:
+    from ..render.text import tame
+
+    click.echo(f"{'candidate':<28} {'points':>12}  exercises")
+    for told in graded:
+        words = " ".join(f"{part['exercise'].removeprefix('exercise')}:{part['verdict']}" for part in told["exercises"])
+        click.echo(f"{tame(told['candidate'], lines=1)[:28]:<28} {told['score']:>5.2f}/{told['max_score']:<5.2f}  {words}")
+        for remark in [told["problem"], *told["remarks"]]:
+            if remark:
+                click.echo(f"    {tame(remark, lines=1, width=160)}")
+    click.echo(f"\nResults: {results / 'results.jsonl'}. Pages: attngrade takehome report {results}")
+
+
+COMMANDS = [takehome]

@@ -1,0 +1,209 @@
+"""What candidates sent back, read as hostile: folders, zip and tar archives, git clones, single files. Nothing is ever unpacked onto the disk."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import re
+import stat
+import tarfile
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+FILE_CAP = 1 << 20
+TOTAL_CAP = 64 << 20
+INFLATED_CAP = 128 << 20
+ENTRY_CAP = 5000
+DEPTH_CAP = 12
+ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tar.xz")
+
+
+class Unreadable(Exception):
+    """Why a return can't be read, in a sentence for the team."""
+
+
+@dataclass(frozen=True)
+class Return:
+    """One candidate's return: its files' bytes by path inside it, and remarks on what was left out."""
+
+    candidate: str
+    files: dict[str, bytes] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def listed(folder: Path) -> list[Path]:
+    """The entries of a folder of returns, in a fixed order; hidden ones are left out."""
+    return sorted((path for path in folder.iterdir() if not path.name.startswith(".")), key=lambda path: os.fsencode(path.name))
+
+
+def candidates(paths: list[Path]) -> dict[str, Path]:
+    """A candidate's id for each entry: its name without the archive's ending, made unique."""
+    named: dict[str, Path] = {}
+    for path in paths:
+        name = base = candidate_name(path)
+        number = 2
+        while name in named:
+            name = f"{base} ({number})"
+            number += 1
+        named[name] = path
+    return named
+
+
+def candidate_name(path: Path) -> str:
+    """``Ada Lovelace.tar.gz`` -> ``Ada Lovelace``; control characters are spelt out."""
+    raw = os.fsencode(path.name).decode("utf-8", "backslashreplace")
+    ending = next((end for end in (*ARCHIVES, ".py", ".yaml") if raw.lower().endswith(end)), "")
+    name = raw[: len(raw) - len(ending)] if ending else raw
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in unicodedata.normalize("NFC", name)) or raw
+
+
+def read(candidate: str, path: Path) -> Return:
+    """A candidate's files. A return that can't be read has ``problem`` set and no files."""
+    remarks: list[str] = []
+    try:
+        files = dict(_entries(path, remarks))
+    except Unreadable as error:
+        return Return(candidate, {}, tuple(remarks), str(error))
+    except OSError as error:
+        return Return(candidate, {}, tuple(remarks), f"It can't be read ({error.strerror or error}).")
+    problem = "" if files else "There is no Python or YAML file in it."
+    return Return(candidate, files, tuple(dict.fromkeys(remarks)), problem)
+
+
+def _entries(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        raise Unreadable("It is a symbolic link; links are not followed.")
+    if stat.S_ISDIR(mode):
+        yield from _capped(_folder(path, remarks), remarks)
+    elif not stat.S_ISREG(mode):
+        raise Unreadable("It is neither a file nor a folder.")
+    elif path.name.lower().endswith(".zip"):
+        yield from _capped(_zip(path, remarks), remarks)
+    elif path.name.lower().endswith(ARCHIVES):
+        yield from _capped(_tar(path, remarks), remarks)
+    elif wanted(path.name):
+        yield from _capped(iter([(path.name, path.read_bytes()[: FILE_CAP + 1])]), remarks)
+    else:
+        raise Unreadable("It is neither a folder, an archive (zip, tar.gz), a Python nor a YAML file.")
+
+
+def wanted(name: str) -> bool:
+    """Whether a file can matter: Python and the answers."""
+    return name.lower().endswith((".py", ".yaml", ".yml", ".md"))
+
+
+def _capped(entries: Iterator[tuple[str, bytes]], remarks: list[str]) -> Iterator[tuple[str, bytes]]:
+    total = 0
+    for name, data in entries:
+        if len(data) > FILE_CAP:
+            remarks.append(f"{name} is larger than 1 MiB and was left out.")
+            continue
+        total += len(data)
+        if total > TOTAL_CAP:
+            raise Unreadable(f"It holds more than {TOTAL_CAP >> 20} MiB.")
+        yield name, data
+
+
+def safe(name: str) -> str | None:
+    """An entry's name inside an archive, or None where it points outside or is hidden."""
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    if not parts or name.startswith(("/", "\\")) or ".." in parts or re.match(r"[A-Za-z]:", name):
+        return None
+    return "/".join(parts) if not any(part.startswith(".") or part in ("__MACOSX", "__pycache__") for part in parts) else None
+
+
+def _folder(root: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
+    count = 0
+    for here, folders, names in os.walk(root, followlinks=False):
+        depth = len(Path(here).relative_to(root).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__" and depth < DEPTH_CAP)
+        for name in sorted(names, key=os.fsencode):
+            path = Path(here) / name
+            count += 1
+            if count > ENTRY_CAP:
+                raise Unreadable(f"It holds more than {ENTRY_CAP} files.")
+            inside = str(path.relative_to(root))
+            mode = path.lstat().st_mode
+            if not stat.S_ISREG(mode):
+                if wanted(name):
+                    remarks.append(f"{inside} is a link or a device and was left out.")
+            elif wanted(name) and not name.startswith("."):
+                with open(path, "rb") as file:
+                    yield inside, file.read(FILE_CAP + 1)
+
+
+def _zip(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            if len(members) > ENTRY_CAP:
+                raise Unreadable(f"It holds more than {ENTRY_CAP} files.")
+            for member in members:
+                if not _fit(member.filename, remarks) or member.is_dir():
+                    continue
+                if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
+                    remarks.append(f"{member.filename} is a link or a device and was left out.")
+                elif member.flag_bits & 1:
+                    remarks.append(f"{member.filename} is encrypted and was left out.")
+                else:
+                    with archive.open(member) as file:
+                        yield str(safe(member.filename)), file.read(FILE_CAP + 1)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise Unreadable(f"The zip archive is damaged ({error}).") from None
+
+
+def _tar(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
+    try:
+        with tarfile.open(fileobj=io.BytesIO(_inflated(path)), mode="r:") as archive:
+            for count, member in enumerate(archive):
+                if count > ENTRY_CAP:
+                    raise Unreadable(f"It holds more than {ENTRY_CAP} files.")
+                if not _fit(member.name, remarks) or member.isdir():
+                    continue
+                if not member.isreg() or member.issparse():
+                    remarks.append(f"{member.name} is a link or a device and was left out.")
+                    continue
+                file = archive.extractfile(member)
+                if file is not None:
+                    yield str(safe(member.name)), file.read(FILE_CAP + 1)
+    except (tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RecursionError) as error:
+        raise Unreadable(f"The tar archive is damaged ({error}).") from None
+
+
+def _inflated(path: Path) -> bytes:
+    """A tar file's bytes, decompressed up to a cap: an archive that grows without end stops there."""
+    openers = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+    with open(path, "rb") as raw:
+        opener = openers.get(raw.read(2), open)
+    with opener(path, "rb") as file:
+        data: bytes = file.read(INFLATED_CAP + 1)
+    if len(data) > INFLATED_CAP:
+        raise Unreadable(f"It unpacks to more than {INFLATED_CAP >> 20} MiB.")
+    return data
+
+
+def _fit(name: str, remarks: list[str]) -> bool:
+    inside = safe(name)
+    if inside is None:
+        if wanted(name) and ".." in name:
+            remarks.append(f"{name} points outside the archive and was left out.")
+        return False
+    return wanted(inside) and inside.count("/") <= DEPTH_CAP
+
+
+def find_file(given: Return, module: str, functions: tuple[str, ...]) -> tuple[str, bytes] | None:
+    """A candidate's file for an exercise: by its name (the shallowest), else the only Python file that defines all its functions."""
+    named = sorted((name for name in given.files if PurePosixPath(name).name.lower() == f"{module}.py".lower()), key=lambda name: (name.count("/"), name))
+    if named:
+        return named[0], given.files[named[0]]
+    defining = [name for name, data in given.files.items() if name.endswith(".py") and all(re.search(rb"^(def|class) %s\b" % f.encode(), data, re.M) for f in functions)]
+    return (defining[0], given.files[defining[0]]) if len(defining) == 1 else None
