@@ -54,7 +54,8 @@ def standing(store: Store, pack: Pack, bank: Bank, now: datetime) -> dict[str, A
 
     deck = load_deck(store, now)
     attempts, answers = store.attempts(), given_answers(store)
-    days = Counter((each.at.astimezone(now.tzinfo)).date().isoformat() for each in [*attempts, *answers])
+    moments = [entry.at for entry in attempts] + [given.at for given in answers]
+    days = Counter(at.astimezone(now.tzinfo).date().isoformat() for at in moments)
     wrong = Counter(name for entry in attempts for name in entry.record.misconceptions)
     return {
         "schema_version": 1,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .console import Console
 
 COMMANDS = ":hint :edit :skip :quit :help"
+_BY_LETTERS = {"choice": "One letter.", "multi_choice": "Every right letter, such as: a c.", "order": "All letters in order, such as: b a c."}
 _ALIASES = {":h": ":hint", ":e": ":edit", ":s": ":skip", ":q": ":quit", ":?": ":help"}
 
 
@@ -44,11 +45,11 @@ def wanted_lines(question: Question) -> int:
 
 def how_to_answer(question: Question) -> str:
     """What to type, in one line."""
-    if question.kind == "open":
-        return "Write as you would say it; an empty line ends the answer."
+    if question.options:
+        return _BY_LETTERS[question.kind]
     if len(question.slots) > 1:
-        return "One line for each: " + "; ".join(slot.label for slot in question.slots)
-    return "One line."
+        return f"One line for each: {'; '.join(slot.label for slot in question.slots)}."
+    return "One line: a formula or a number." if question.slots else "Write as you would say it; an empty line ends the answer."
 
 
 class Taker:

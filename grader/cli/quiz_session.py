@@ -79,7 +79,7 @@ class Session:
                 self.store.drop_draft(question.id)
                 return done
             self.store.drop_draft(question.id)
-            self.console.say([f"That can't be read: {marking.unreadable}", "It hasn't counted; once more."])
+            self.console.say(filled(f"That can't be read: {marking.unreadable} It hasn't counted; once more.", self.console.width))
             begin_with = typed.text
 
     def _logged(self, question: Question, typed: Typed, marking: Marking, replaces: str) -> Done:

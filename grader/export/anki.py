@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -53,8 +54,7 @@ def _fields(question: Question) -> list[str]:
 
 def _genanki() -> Any:
     try:
-        import genanki
+        return importlib.import_module("genanki")
     except ImportError:
         instead = "`attngrade export tsv` needs nothing more, and Anki imports it too."
         raise AttngradeError(f"Anki packages need genanki: `pip install 'attngrade[anki]'`. {instead}") from None
-    return genanki

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..verdict import Verdict
-from .terminal import as_text
 
-__all__ = ["as_text", "renderer"]
+
+def as_text(verdicts: list[Verdict], *, colour: bool, width: int) -> str:
+    """The verdicts for a person at a terminal. (NumPy is loaded here, not by those who render questions.)"""
+    from .terminal import as_text as drawn
+
+    return drawn(verdicts, colour=colour, width=width)
 
 
 def renderer(style: str) -> Callable[[list[Verdict]], str]:

@@ -16,7 +16,6 @@ _OPEN = {1: "«", 2: "‹"}
 _CLOSE = {1: "»", 2: "›"}
 _STYLES = {1: ("green", "under"), 2: ("red", "under")}
 _PLAIN = {"\t": " ", "«": '"', "»": '"', "‹": "'", "›": "'"}
-_LIST_KINDS = {"choice": "One letter.", "multi_choice": "Every right letter, such as a c.", "order": "All letters in order, such as b a c."}
 
 
 def question_lines(question: Question, place: str, width: int, ink: Ink) -> list[str]:
@@ -26,9 +25,7 @@ def question_lines(question: Question, place: str, width: int, ink: Ink) -> list
     lines = ["", ink(rule(head, width), "dim"), "", *[ink(line, "bold") for line in wrapped(question.prompt, width)], ""]
     for option in laid_out(question):
         lines += filled(shown(option.text), width, f"  {option.id}) ", "     ")
-    if question.options:
-        lines += ["", ink(_LIST_KINDS.get(question.kind, ""), "dim")]
-    return lines
+    return [*lines, ""] if question.options else lines
 
 
 def answer_lines(sitting: Sitting, width: int, ink: Ink) -> list[str]:
@@ -44,7 +41,8 @@ def answer_lines(sitting: Sitting, width: int, ink: Ink) -> list[str]:
 def mark_lines(sitting: Sitting, width: int, ink: Ink) -> list[str]:
     """The points, one by one: met, contradicted or not found, and why."""
     earned = sum(sitting.earned(mark.id) for mark in sitting.marking.points)
-    head = f"{earned} of {len(sitting.marking.points)} points · {sitting.score:.0%} · {clock(sitting.seconds)} of {clock(sitting.question.time_s)}"
+    number = len(sitting.marking.points)
+    head = f"{earned} of {number} point{'s' if number != 1 else ''} · {sitting.score:.0%} · {clock(sitting.seconds)} of {clock(sitting.question.time_s)}"
     lines = ["", ink(head, "bold"), ""]
     for number, mark in enumerate(sitting.marking.points, start=1):
         lines += point_lines(sitting, mark, number, width, ink)

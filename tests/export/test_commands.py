@@ -60,6 +60,25 @@ def test_without_genanki_the_way_to_get_it_is_said(tmp_path: Path) -> None:
     assert not (tmp_path / "a.apkg").exists()
 
 
+_LOADED = """
+import sys
+from attngrade.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+print(sorted({"torch", "numpy", "pytest", "triton"} & set(sys.modules)), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["export", "csv"], ["export", "html"], ["progress"], ["progress", "--format", "json"], ["quiz"]])
+def test_nothing_heavy_is_loaded_for_questions(arguments: list[str], tmp_path: Path) -> None:
+    environ = {**os.environ, "ATTNGRADE_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", _LOADED, *arguments], capture_output=True, text=True, env=environ, stdin=subprocess.DEVNULL, check=False)
+
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
 def test_every_format_has_help_with_an_example() -> None:
     for style in ("", "anki", "csv", "tsv", "moodle", "html"):
         assert "Example: attngrade export" in export(*([style] if style else []), "--help").stdout
