@@ -1,0 +1,98 @@
+"""What candidates send is read as hostile: nothing is unpacked, followed or believed."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tarfile
+import zipfile
+
+import pytest
+
+from attngrade.takehome.answers import read_answers
+from attngrade.takehome.returns import Return, candidate_name, find_file, read, safe
+
+
+def zipped(path, entries):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize("name", ["../a.py", "/etc/a.py", "C:\\a.py", "..\\a.py", "a/../../b.py", ".git/a.py", "__MACOSX/a.py", ""])
+def test_names_that_point_outside_or_hide_are_not_taken(name):
+    assert safe(name) is None
+
+
+def test_a_zip_bomb_costs_a_remark(tmp_path):
+    given = read("x", zipped(tmp_path / "b.zip", {"exercise.py": b"#" * 50_000_000, "ok.py": b"x = 1"}))
+
+    assert list(given.files) == ["ok.py"] and "larger than 1 MiB" in given.remarks[0]
+
+
+def test_a_tar_that_inflates_without_end_is_refused(tmp_path):
+    (tmp_path / "b.tar.gz").write_bytes(gzip.compress(b"\0" * (160 << 20), 1))
+
+    assert "unpacks to more than" in read("x", tmp_path / "b.tar.gz").problem
+
+
+def test_too_many_files_are_refused(tmp_path):
+    assert "more than 5000 files" in read("x", zipped(tmp_path / "b.zip", {f"{n}.py": b"" for n in range(5001)})).problem
+
+
+def test_links_devices_and_pipes_are_left_out(tmp_path):
+    with tarfile.open(tmp_path / "b.tar", "w") as archive:
+        for name, sort in (("a.py", tarfile.SYMTYPE), ("b.py", tarfile.LNKTYPE), ("c.py", tarfile.CHRTYPE), ("d.py", tarfile.FIFOTYPE)):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = sort, "/etc/passwd"
+            archive.addfile(member)
+        member = tarfile.TarInfo("ok.py")
+        member.size = 1
+        archive.addfile(member, io.BytesIO(b"1"))
+
+    given = read("x", tmp_path / "b.tar")
+    assert list(given.files) == ["ok.py"] and len(given.remarks) == 4
+
+
+def test_a_folder_s_links_are_not_followed(tmp_path):
+    (tmp_path / "r").mkdir()
+    (tmp_path / "secret.py").write_text("secret")
+    os.symlink(tmp_path / "secret.py", tmp_path / "r" / "exercise.py")
+    os.symlink(tmp_path, tmp_path / "r" / "up")
+
+    assert read("x", tmp_path / "r").files == {}
+
+
+@pytest.mark.parametrize(("entry", "name"), [("Ada Lovelace.tar.gz", "Ada Lovelace"), ("-rf.zip", "-rf"), ("a\x1b[31m.py", "a\\x1b[31m"), ("plain", "plain")])
+def test_a_candidate_is_called_as_the_entry_is(tmp_path, entry, name):
+    assert candidate_name(tmp_path / entry) == name
+
+
+def test_the_shallowest_file_of_the_name_is_taken_else_the_only_one_that_defines_everything():
+    deep = Return("x", {"old/copy/exercise01_a.py": b"1", "new/exercise01_a.py": b"2"})
+    renamed = Return("x", {"mine.py": b"def f(): pass\nclass G: pass\n", "other.py": b"def f(): pass\n"})
+
+    assert find_file(deep, "exercise01_a", ("f",)) == ("new/exercise01_a.py", b"2")
+    assert find_file(renamed, "exercise01_a", ("f", "G"))[0] == "mine.py"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("q: |\n  two\n  lines\n", "two\nlines"), ("q: yes\n", "yes"), ("q: 1\n", "1"), ("# q\nq:\n", ""), ("q: |\nnot indented: at all\n", "not indented: at all")],
+)
+def test_answers_are_read_as_they_were_meant(text, answer):
+    assert read_answers(Return("x", {"answers.yaml": text.encode()}), ("q",))[0] == {"q": answer}
+
+
+def test_markdown_answers_stand_under_their_headings():
+    given = Return("x", {"answers.md": b"## q\nmine\n\n## r\nyours\n"})
+
+    assert read_answers(given, ("q", "r"))[0] == {"q": "mine", "r": "yours"}
+
+
+def test_yaml_that_multiplies_itself_is_refused_quickly():
+    bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(f"{chr(98 + n)}: &{chr(98 + n)} [{','.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(9))
+
+    assert "not valid YAML" in read_answers(Return("x", {"answers.yaml": (bomb + "q: *j\n").encode()}), ("q",))[1]
