@@ -13,7 +13,8 @@ def open_bank(folder: Path | None = None) -> Bank:
     """The bank in a folder, or the built-in one, with every question read. Raises PackProblem."""
     try:
         bank = load_bank(folder)
-        assert bank.questions is not None
+        for name in bank.ids:
+            bank.get(name)
         return bank
     except BankError as error:
         raise PackProblem(str(folder or "The built-in question bank"), error.problems) from None

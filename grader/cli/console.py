@@ -98,8 +98,8 @@ class Console:
 
     def _tick(self, left: float) -> None:
         """Draw the time anew in place; not on a line that has wrapped, whose beginning is elsewhere."""
-        prompt = _prompt(left, self.plain)
-        if len(prompt) + len(self.unfinished()) < shutil.get_terminal_size((80, 24)).columns - 1:
+        prompt, typed = _prompt(left, self.plain), self.unfinished()
+        if "\n" not in typed and len(prompt) + len(typed) < shutil.get_terminal_size((80, 24)).columns - 1:
             colour = "\x1b[31m" if left < 0 and self.ink.colour else ""
             with suppress(OSError):
                 os.write(sys.stdout.fileno(), f"\x1b7\r{colour}{prompt.rstrip()}\x1b[0m\x1b8".encode())
@@ -137,4 +137,6 @@ def _readline() -> Any:
     except ImportError:
         return None
     readline.set_auto_history(False)
+    if "libedit" not in (readline.__doc__ or ""):
+        readline.parse_and_bind("set enable-bracketed-paste on")  # a pasted blank line is part of the answer, not its end
     return readline

@@ -15,6 +15,8 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
+from ..errors import AttngradeError
+
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4
 RATINGS = {AGAIN: "again", HARD: "hard", GOOD: "good", EASY: "easy"}
 PASS_MARK = 0.75
@@ -103,11 +105,9 @@ def cards(events: Iterable[Rated | Call], today: date, interview: date | None = 
 
 def reviewed(card: Card, rating: int, day: date) -> Card:
     """The card after one more review."""
-    from fsrs import Card as Memory
-    from fsrs import Rating
-
-    memory = card.memory or Memory(card_id=card_number(card.question), due=_noon(day))
-    after, _ = _scheduler().review_card(memory, Rating(rating), _noon(max(day, card.last or day)))
+    fsrs = _fsrs()
+    memory = card.memory or fsrs.Card(card_id=card_number(card.question), due=_noon(day))
+    after, _ = _scheduler().review_card(memory, fsrs.Rating(rating), _noon(max(day, card.last or day)))
     return Card(
         card.question, after.due.date(), day, rating, card.reviews + 1, card.lapses + (rating == AGAIN and card.reviews > 0), memory=after
     )
@@ -187,8 +187,14 @@ def _noon(day: date) -> datetime:
     return datetime.combine(day, time(12), UTC)
 
 
+def _fsrs() -> Any:
+    try:
+        import fsrs
+    except ImportError:
+        raise AttngradeError("The quiz plans its questions with the package fsrs, which isn't installed: `pip install 'fsrs>=6,<7'`.") from None
+    return fsrs
+
+
 @lru_cache(maxsize=1)
 def _scheduler() -> Any:
-    from fsrs import Scheduler
-
-    return Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False, maximum_interval=LONGEST_DAYS)
+    return _fsrs().Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False, maximum_interval=LONGEST_DAYS)

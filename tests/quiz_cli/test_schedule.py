@@ -25,7 +25,7 @@ from attngrade.quiz.schedule import (
     reviewed,
     spread,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 TODAY = date(2026, 7, 26)
@@ -116,6 +116,7 @@ def test_before_an_interview_everything_comes_back_on_the_day_before_at_the_late
     assert preview(None, "q", TODAY, later(5))[EASY] == 4
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 400), st.sampled_from([1, 2, 3, 4])), min_size=1, max_size=12), st.integers(1, 400))
 def test_whatever_the_history_a_question_comes_back_between_tomorrow_and_a_year(history: list[tuple[int, int]], ahead: int) -> None:
     events = [Rated("q", later(day), grade) for day, grade in sorted(history)]
@@ -190,6 +191,7 @@ def test_an_interview_asks_every_topic_and_what_was_asked_longest_ago() -> None:
     assert interview_set(TOPICS, deck, 3) == ["a2", "c1", "b1"]
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(sorted(TOPICS)), st.tuples(st.integers(-30, 0), st.sampled_from([1, 2, 3, 4]))), st.integers(1, 9))
 def test_a_choice_never_repeats_a_question_nor_exceeds_the_count(history: dict[str, tuple[int, int]], count: int) -> None:
     deck = cards([Rated(name, later(day), grade) for name, (day, grade) in history.items()], TODAY)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from attngrade.store import Answer, Attempt, Called, Entry, Flip, GiveUp, Hint, ImportProblem, Review, Setting, Store, open_store, read_lines, write_lines
 from attngrade.store.records import plain, record_from
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 EVERY_KIND = [
@@ -89,6 +89,7 @@ _records = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(_records, st.datetimes(datetime(2000, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)))
 def test_any_record_survives_the_way_through_json(record: object, at: datetime) -> None:
     line = json.loads(json.dumps(plain(record)))  # type: ignore[arg-type]
