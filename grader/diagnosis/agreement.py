@@ -23,7 +23,7 @@ def agree(one: Call, other: Call) -> bool:
         return one.raised.type == other.raised.type
     if sorted(one.mutated) != sorted(other.mutated) or sorted(one.touched) != sorted(other.touched):
         return False
-    if bool(one.launches) != bool(other.launches) or not same_memory(one.peak_bytes, other.peak_bytes):
+    if bool(one.launches) != bool(other.launches) or (one.weighed and not same_memory(one.peak_bytes, other.peak_bytes)):
         return False
     coarse = coarsest(one.message)
     return same_value(one.value, other.value, coarse) and same_value(one.grads, other.grads, coarse)

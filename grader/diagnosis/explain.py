@@ -28,6 +28,8 @@ def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], f
         if not opening:  # right, or just what an upstream mistake makes of it
             downstream |= {function} if cast else set()
             continue
+        if cast and not first_difference(stage, (), own):
+            continue  # right by itself: it doesn't lean on what is wrong
         roles = [role for role in stage.roles if role.of == function]
         for below in ((), cast) if cast else ((),):
             near = [role for role in roles if role.at == "statistics" or matches(stage, (*below, role.id), opening)]

@@ -34,6 +34,7 @@ class Call:
     check: str = ""
     seconds: float = 0.0
     peak_bytes: int = 0
+    weighed: bool = False  # whether a check asked for its memory: elsewhere growth may be a library that was imported on the way
     object: int | None = None
     replayable: bool = True
 
@@ -222,7 +223,9 @@ class Submission:
 
     def peak_bytes(self, result: Any = None) -> int:
         """Growth of the worker's resident high-water mark during the call, in bytes, measured by the host."""
-        return self._record(result).peak_bytes
+        record = self._record(result)
+        self.calls = [replace(call, weighed=True) if call is record else call for call in self.calls]
+        return record.peak_bytes
 
     def seconds(self, result: Any = None) -> float:
         """Wall clock of the call at the host."""
