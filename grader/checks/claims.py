@@ -133,7 +133,7 @@ def expect(got: Any, want: Any, *, dtype: str | None = None, tol: float | None =
     """
     want = np.asarray(want)
     if not isinstance(got, Result) or got.kind == "scalar":
-        _fail(_failed(f"came back as {_name(got)} where an array was asked", got, want, case, because))
+        _fail(_failed(f"came back as {name_of(got)} where an array was asked", got, want, case, because))
     elif got.shape != want.shape:
         _fail(_failed(f"has shape {_shape(got.shape)} where {_shape(want.shape)} was asked", got, want, case, because))
     elif dtype is not None and got.dtype != dtype:
@@ -177,7 +177,7 @@ def number(value: Any, *, allow_0d: bool = False) -> float:
         return float(value)
     if isinstance(value, Result) and (value.kind == "scalar" or allow_0d) and value.shape == () and value.array.dtype.kind in "iuf":
         return float(value.array)
-    raise _failed(f"came back as {_name(value)} where a number was asked", value, None, "", None)
+    raise _failed(f"came back as {name_of(value)} where a number was asked", value, None, "", None)
 
 
 @weighed
@@ -186,7 +186,7 @@ def expect_number(got: Any, want: float, *, rel: float = 1e-9, atol: float = 0.0
     try:
         value = number(got, allow_0d=allow_0d)
     except Claim:
-        return _fail(_failed(f"came back as {_name(got)} where a number was asked", got, want, case, because))
+        return _fail(_failed(f"came back as {name_of(got)} where a number was asked", got, want, case, because))
     if math.isnan(want) or math.isinf(want):
         right = value == want or (math.isnan(value) and math.isnan(want))
     else:
@@ -200,7 +200,7 @@ def expect_same(got: Any, other: Any, *, case: str = "", because: str | None = N
     """``got`` is bit for bit the array ``other``. Raises Claim."""
     want = other.array if isinstance(other, Result) else np.asarray(other)
     if not isinstance(got, Result) or got.shape != want.shape:
-        return _fail(_failed(f"came back as {_name(got)} where an array of shape {_shape(want.shape)} was asked", got, want, case, because))
+        return _fail(_failed(f"came back as {name_of(got)} where an array of shape {_shape(want.shape)} was asked", got, want, case, because))
     same = (got.array == want) | ((got.array != got.array) & (want != want))
     if not same.all():
         _fail(_failed(f"differs at {int((~same).sum())} of {same.size} places", got, want, case, because, index=_first(~same)))
@@ -228,7 +228,7 @@ def refuses(call: Callable[[], Any], names: tuple[str, ...] = (), *, case: str =
         return None
     if or_empty and isinstance(got, Result) and got.array.size == 0:
         return None
-    return _fail(_failed(f"came back with {_name(got)} where a ValueError was asked", got, None, case, because))
+    return _fail(_failed(f"came back with {name_of(got)} where a ValueError was asked", got, None, case, because))
 
 
 # ---------------------------------------------------------------- evidence
@@ -266,7 +266,8 @@ def _show(value: Any) -> str:
     return str(bool(value)) if np.asarray(value).dtype == bool else f"{value:.6g}"
 
 
-def _name(value: Any) -> str:
+def name_of(value: Any) -> str:
+    """What a result is, in a few words."""
     if isinstance(value, Result):
         return f"{'an' if value.kind == 'ndarray' else 'a'} {value.kind if value.kind != 'scalar' else 'scalar'} of {value.dtype}, shape {_shape(value.shape)}"
     if isinstance(value, wire.Opaque):

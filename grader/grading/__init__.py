@@ -60,6 +60,10 @@ def grade(
         grading, problem = run_checks(exercise, lambda: opening.load(source), seed, device, on_result)
     finally:
         opening.close()
+    if grading.doubts:
+        from .blame import settle
+
+        problem = "; ".join([*grading.problems, *settle(exercise, grading, plan_for(exercise, limits, device), seed)])
     verdict = conclude(exercise, grading, problem, source, device, seed)
     return replace(
         verdict, isolation=opening.isolation, isolation_note=opening.note, duration_s=time.monotonic() - started, output=opening.output, line=opening.line,
@@ -170,6 +174,8 @@ def run_checks(
                    for part in ("-p", f"no:{off}"))]
     code = pytest.main(arguments, plugins=[grading])
     grading.finish()
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
     problems = list(grading.faults)
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not problems:
         problems.append(f"pytest ended with {code!r}")
@@ -179,7 +185,8 @@ def run_checks(
     required = sum(check.points for check in grading.expected.values() if not check.stretch)
     if not problems and only is None and abs(required - exercise.points) > 1e-9:
         problems.append(f"the checks are worth {required:g} points, the catalog says {exercise.points:g}")
-    return grading, "; ".join(problems)
+    grading.problems = problems
+    return grading, "; ".join([*problems, *(f"{name}: {doubt.technical}" for name, doubt in grading.doubts.items())])
 
 
 def conclude(exercise: Exercise, grading: Grading, problem: str, source: str, device: str, seed: int) -> Verdict:

@@ -14,7 +14,7 @@ from ..checks import claims
 from ..checks.claims import Claim
 from ..checks.claims import arguments as shown_call
 from ..sandbox.errors import Raised, WorkerError, WorkerTimeout
-from ..sandbox.proxy import Submission
+from ..sandbox.proxy import Submission, received
 from ..verdict import CheckResult, Evidence, Outcome, Reason
 
 
@@ -32,6 +32,14 @@ class Expected:
     budget: str = ""
 
 
+@dataclass(frozen=True)
+class Doubt:
+    """A check that broke on a result, with the sentence for a learner in case it was the result's fault."""
+
+    technical: str
+    told: str
+
+
 class NotLoaded(Exception):
     """The submission doesn't load, so that no check can run."""
 
@@ -47,6 +55,8 @@ class Grading:
     expected: dict[str, Expected] = field(default_factory=dict)
     results: dict[str, CheckResult] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    doubts: dict[str, Doubt] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)  # every fault of the grader's, once the run has ended
     calls: list[Any] = field(default_factory=list)
     load_error: WorkerError | None = None
     on_result: Callable[[CheckResult], None] | None = None
@@ -182,8 +192,13 @@ class Grading:
         if isinstance(error, AssertionError):
             return replace(lost, message=str(error).splitlines()[0] if str(error) else expected.title, evidence=Evidence(arguments=self._last_call()),
                            reason=Reason.WRONG_RESULT)
-        self.faults.append(f"{expected.id}: {type(error).__name__}: {error}")
+        self.doubts[expected.id] = self._doubt(error)
         return replace(lost, outcome=Outcome.SKIPPED, message="The grader could not run this check.")
+
+    def _doubt(self, error: BaseException) -> Doubt:
+        last = self._submission.last if self._submission is not None else None
+        what = f"`{last.function}` came back as {claims.name_of(received(last.value))}" if last is not None else "A result came back"
+        return Doubt(f"{type(error).__name__}: {error}", f"{what}, which this check can't work with.")
 
     def _raised(self, lost: CheckResult, error: Raised) -> CheckResult:
         evidence = Evidence(function=error.function, arguments=self._last_call(), raised=str(error))

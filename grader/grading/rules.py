@@ -17,7 +17,8 @@ from ..catalog import OffLimits
 from ..verdict import Broken
 from .strings import fold
 
-EVALUATORS = {"eval", "exec", "compile", "parse_expr", "literal_eval"}
+EVALUATORS = {"eval", "exec", "compile", "parse_expr", "literal_eval", "CompilationUnit", "define", "run", "runcode", "runsource"}
+TELLING = 8  # letters: a shorter name stands inside too many others
 
 
 @dataclass
@@ -295,4 +296,18 @@ def last_matches(name: str, wanted: str) -> bool:
     """``scaled_dot_product_attention`` also means ``_scaled_dot_product_attention_math``; a pattern with ``*`` means what it says."""
     if "*" in wanted:
         return fnmatchcase(name, wanted)
-    return name == wanted or (name.startswith("_") and name.lstrip("_").startswith(wanted)) or (name == wanted + "_")
+    bare = name.lstrip("_").removeprefix("native_")
+    hidden = bare != name and (bare.startswith(wanted) or variant(bare, wanted))
+    return name == wanted or name == wanted + "_" or hidden
+
+
+def variant(name: str, wanted: str) -> bool:
+    """``scaled_dot_product_flash_attention_for_cpu`` of ``scaled_dot_product_attention``: all its words, in its order; ``multi_head`` of ``Multihead``."""
+    words = iter(name.split("_"))
+    in_order = "_" in wanted and all(word in words for word in wanted.split("_"))
+    return in_order or (len(wanted) >= TELLING and squeezed(wanted) in squeezed(name))
+
+
+def squeezed(name: str) -> str:
+    """A name without what separates its words."""
+    return name.replace("_", "").lower()

@@ -25,6 +25,13 @@ def refusal(name):
     return Refused(f"{name} is off limits in this exercise")
 
 
+def stands_in(name, operator):
+    """Whether an operator's name holds all words of ``name`` in their order, whatever stands between."""
+    bare = operator.removeprefix("aten::").partition(".")[0]
+    words = iter(bare.split("_"))
+    return len(name) >= TELLING and (all(word in words for word in name.split("_")) or name.replace("_", "").lower() in bare.replace("_", "").lower())
+
+
 def template(*args, **kwargs):
     """The code of every function that refuses: the constant gives way to an exception."""
     raise "PLACE"  # type: ignore[misc]  # noqa: B016
@@ -102,7 +109,7 @@ class Guard(importlib.abc.MetaPathFinder):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for full in torch._C._dispatch_get_all_op_names():
-                name = next((name for name in self.names if full.startswith("aten::") and len(name) >= TELLING and name in full), None)
+                name = next((name for name in self.names if full.startswith("aten::") and stands_in(name, full)), None)
                 if name is not None:
                     self.override_one(torch, full, name)
 

@@ -1,0 +1,28 @@
+# attack: Finds the forbidden operator in the table of operators at run time.
+# exercise: 03, reason: rule-broken|wrong-result
+# says: off limits
+import torch
+
+
+def act(q, k, v):
+    return torch._C._jit_get_operation(next(n for n in map(str, torch._C._dispatch_get_all_op_names()) if "dot_product" in n and n.endswith("ion")))[0](q, k, v)
+
+
+def causal_mask(t_q, t_k=None, device=None):
+    return torch.zeros(t_q, t_k or t_q, dtype=torch.bool)
+
+
+def padding_mask(lengths, t_k):
+    return torch.zeros(len(lengths), 1, 1, t_k, dtype=torch.bool)
+
+
+def mask_scores(scores, mask):
+    return torch.zeros_like(scores)
+
+
+def masked_softmax(scores, mask):
+    return torch.zeros_like(scores)
+
+
+def causal_attention(q, k, v):
+    return act(q, k, v)

@@ -1,0 +1,27 @@
+# attack: The right formula in half precision, for a loose tolerance.
+# exercise: 02, reason: wrong-result
+# may: earn where half precision is asked
+import numpy as np
+
+
+def half(z, axis=-1):
+    e = np.exp((z - z.max(axis, keepdims=True)).astype(np.float16))
+    return (e / e.sum(axis, keepdims=True, dtype=np.float16)).astype(np.float16)
+
+
+def softmax(z, axis=-1):
+    return half(z, axis)
+
+
+def softmax_jacobian(z):
+    p = half(z)
+    return p[..., :, None] * (np.eye(z.shape[-1], dtype=np.float16) - p[..., None, :])
+
+
+def softmax_vjp(z, grad):
+    p = half(z)
+    return p * (grad.astype(np.float16) - (p * grad.astype(np.float16)).sum(-1, keepdims=True))
+
+
+def jacobian_norm(z):
+    return np.sqrt((softmax_jacobian(z) ** 2).sum((-1, -2)))

@@ -1,0 +1,23 @@
+# attack: Results are infinite everywhere.
+# exercise: 02, reason: wrong-result
+import numpy as np
+
+
+def act(z, *_):
+    return np.full(z.shape, np.inf)
+
+
+def softmax(z, axis=-1):
+    return act(z)
+
+
+def softmax_jacobian(z):
+    return act(z)
+
+
+def softmax_vjp(z, grad):
+    return act(z, grad)
+
+
+def jacobian_norm(z):
+    return act(z)

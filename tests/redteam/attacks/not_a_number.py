@@ -1,0 +1,27 @@
+# attack: Results are NaN everywhere, for a comparison written the wrong way round.
+# exercise: 02, reason: wrong-result
+import numpy as np
+
+
+def act(z, *_):
+    return np.full(z.shape, np.nan)
+
+
+def softmax_jacobian_shape(z):
+    return np.full((*z.shape, z.shape[-1]), np.nan)
+
+
+def softmax(z, axis=-1):
+    return act(z)
+
+
+def softmax_jacobian(z):
+    return act(z)
+
+
+def softmax_vjp(z, grad):
+    return act(z, grad)
+
+
+def jacobian_norm(z):
+    return act(z)
