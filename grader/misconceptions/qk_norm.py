@@ -75,6 +75,17 @@ def eps_default_1e_8(x, gain, eps=1e-8):
     return rms_norm(x, gain, eps)
 
 
+@misconception("eps-default-of-the-machine", of="rms_norm")
+def eps_default_of_the_machine(x, gain, eps=None):
+    """Your norm's default eps is the machine epsilon of x's dtype; the exercise asks for 1e-6.
+
+    Example: float64 x of size 0.001, no eps given: yours has a root mean square of 1, right is 0.71.
+    Why: torch's own RMSNorm does so, and then the same numbers give other results in another dtype.
+    Look at: torch.finfo(x.dtype).eps.
+    """
+    return rms_norm(x, gain, torch.finfo(x.dtype).eps if eps is None else eps)
+
+
 @misconception("eps-squared", of="rms_norm")
 def eps_squared(x, gain, eps=1e-6):
     """Your norm adds eps**2 to the mean square; the exercise adds eps itself.

@@ -280,6 +280,17 @@ def logits_eps_default_1e_5(q, k, q_gain, k_gain, eps=1e-5):
     return _normed(lambda q, k: q.shape[-1] ** -0.5)(q, k, q_gain, k_gain, eps)
 
 
+@misconception("logits-eps-default-1e-8", of="qk_norm_logits")
+def logits_eps_default_1e_8(q, k, q_gain, k_gain, eps=1e-8):
+    """Your logits' default eps is 1e-8; the exercise asks for 1e-6.
+
+    Example: q and k of size 0.001, no eps given: your logits are about twice the right ones.
+    Why: the default decides what happens to small vectors.
+    Look at: the signature of qk_norm_logits.
+    """
+    return _normed(lambda q, k: q.shape[-1] ** -0.5)(q, k, q_gain, k_gain, eps)
+
+
 @misconception("logits-norm-over-heads", of="qk_norm_logits")
 def logits_norm_over_heads(q, k, q_gain, k_gain, eps=1e-6):
     """Your logits norm q and k across the heads (axis 1); each vector is normed over its own Dh.
@@ -391,6 +402,17 @@ def logits_gains_detached(q, k, q_gain, k_gain, eps=1e-6):
     Look at: how the gains enter the norms.
     """
     return _normed(lambda q, k: q.shape[-1] ** -0.5)(q, k, q_gain.detach(), k_gain.detach(), eps)
+
+
+@misconception("logits-through-a-module-of-their-own", of="qk_norm_logits", extends="logits-gains-detached")
+def logits_through_a_module_of_their_own(q, k, q_gain, k_gain, eps=1e-6):
+    """Your logits copy the gains into a new QKNorm: its parameters get the gradient, the caller's gains get none.
+
+    Example: the gradients for q_gain and k_gain are None.
+    Why: nn.Parameter(q_gain) and .data = ... make a new leaf without the history of the caller's tensor.
+    Look at: QKNorm(...) inside qk_norm_logits; rms_norm takes the gains as they are.
+    """
+    return _normed(lambda q, k: q.shape[-1] ** -0.5)(q, k, torch.nn.Parameter(q_gain.detach()), torch.nn.Parameter(k_gain.detach()), eps)
 
 
 def _unrefused(q, k, q_gain, k_gain, eps):

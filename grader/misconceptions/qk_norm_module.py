@@ -126,6 +126,25 @@ class GainsRememberedFromTheStart(Refusing):
         return norm(q, self.frozen[0], self.eps), norm(k, self.frozen[1], self.eps)
 
 
+@misconception("module-remembers-by-shape", of="QKNorm", extends="gains-remembered-from-the-start")
+class ModuleRemembersByShape(Refusing):
+    """Your module keeps its results by the shapes of q and k, and hands out old ones for new values or new gains.
+
+    Example: load q_gain = 2 and call again with the same q: right is twice the result, yours is the old one.
+    Why: a shape says nothing about the numbers; a cache needs a key that does.
+    Look at: a dict or lru_cache in the module.
+    """
+
+    def __init__(self, head_dim, eps=1e-6):
+        super().__init__(head_dim, eps)
+        self.seen = {}
+
+    def norms(self, q, k):
+        if (q.shape, k.shape) not in self.seen:
+            self.seen[q.shape, k.shape] = norm(q, self.q_gain, self.eps), norm(k, self.k_gain, self.eps)
+        return self.seen[q.shape, k.shape]
+
+
 @misconception("module-gains-detached", of="QKNorm")
 class ModuleGainsDetached(Refusing):
     """Your module takes its gains out of the graph, so they get no gradient and are never learned.
@@ -509,6 +528,35 @@ class MoreThanTwoParameters(QKNorm):
     def __init__(self, head_dim, eps=1e-6):
         super().__init__(head_dim, eps)
         self.scale = nn.Parameter(torch.ones(()))
+
+
+@misconception("module-with-a-bias", of="QKNorm", extends="more-than-two-parameters")
+class ModuleWithABias(QKNorm):
+    """Your module has a bias beside its two gains.
+
+    Example: the parameters of QKNorm(4) must be q_gain and k_gain, nothing else.
+    Why: a bias is added after the norm, so the length is no longer fixed and the logits are no longer bounded by the gains.
+    Look at: every nn.Parameter in __init__.
+    """
+
+    def __init__(self, head_dim, eps=1e-6):
+        super().__init__(head_dim, eps)
+        self.bias = nn.Parameter(torch.zeros(head_dim))
+
+
+@misconception("module-with-two-biases", of="QKNorm", extends="more-than-two-parameters")
+class ModuleWithTwoBiases(QKNorm):
+    """Your module has a bias beside each gain, like LayerNorm.
+
+    Example: the parameters of QKNorm(4) must be q_gain and k_gain, nothing else.
+    Why: a bias is added after the norm, so the length is no longer fixed and the logits are no longer bounded by the gains.
+    Look at: every nn.Parameter in __init__.
+    """
+
+    def __init__(self, head_dim, eps=1e-6):
+        super().__init__(head_dim, eps)
+        self.q_bias = nn.Parameter(torch.zeros(head_dim))
+        self.k_bias = nn.Parameter(torch.zeros(head_dim))
 
 
 @misconception("eps-in-the-state", of="QKNorm")
