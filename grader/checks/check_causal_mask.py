@@ -20,7 +20,8 @@ from attngrade.checks.causal_oracles import (
     some_mask,
     visible,
 )
-from attngrade.checks.claims import Raised, Result, after, claim, device_arg, expect, expect_same, of, points, refuses, tensor
+from attngrade.checks.claims import Raised, Result, after, claim, device_arg, expect_same, of, points, refuses, tensor
+from attngrade.checks.claims import expect as expect_array
 
 SQUARE = [(1, 1), (2, 2), (5, 5)]
 CACHE = [(1, 2), (2, 3), (1, 4), (3, 7)]
@@ -34,6 +35,13 @@ SIZES = [(1, 3, "float64"), (2, 1, "float64"), (2, 3, "float64"), (6, 5, "float6
 LAYOUTS = [("(B, T, H, Dh)", {"order": (0, 2, 1, 3)}), ("(B, H, Dh, T)", {"order": (0, 1, 3, 2)}), ("padded rows", {"gap": 3, "guard": 2})]
 NAMES = {"padding_mask": ["lengths"], "mask_scores": ["scores", "mask"], "masked_softmax": ["scores", "mask"], "causal_attention": "qkv"}
 VALUES = ["attention-over-present-and-past", "attention-over-a-cache", "outputs-of-queries-that-see-nothing"]
+
+
+def expect(got, want, **about):
+    """A tensor with the values, shape and dtype of ``want``."""
+    numpy = isinstance(got, Result) and got.kind == "ndarray"
+    claim(not numpy, "A NumPy array came back where a tensor was asked", got=got, case=about.get("case", ""))
+    expect_array(got, want, **about)
 
 
 def gradients(submission, function, *args, wrt, up):
@@ -78,12 +86,12 @@ def test_mask_on_the_asked_device(submission, device):
     for asked in (device, device_arg(device)):
         got = submission.causal_mask(2, 3, device=asked)
         expect(got, visible(2, 3), dtype="bool", case=f"device={device}")
-        claim(got.device == device, f"causal_mask: the mask lies on {got.device} where {device} was asked", got=got)
+        claim(got.device == device, f"The mask lies on {got.device} where {device} was asked", got=got)
     try:
         got = submission.causal_mask(2, 3, device="cuda:77")  # no machine has it, so nothing can lie there
     except Raised:
         return
-    claim(False, "causal_mask takes no notice of `device`: asked for one that isn't there, it answers all the same", got=got)
+    claim(False, "The argument `device` has no effect: asked for one that isn't there, causal_mask answers all the same", got=got)
 
 
 @points(1)
@@ -168,7 +176,7 @@ def test_visible_scores_pass_the_gradient(submission, rng):
     scores, mask, up = rng.standard_normal((2, 3, 4)), some_mask(rng, (3, 4)), rng.standard_normal((2, 3, 4))
     (grad,) = gradients(submission, "mask_scores", scores, mask, wrt=(0,), up=np.where(mask, up, 0.0))
     arrived = isinstance(grad, Result) and grad.shape == scores.shape and np.array_equal(grad.array[..., mask], up[..., mask])
-    claim(arrived, "mask_scores: the gradient at the visible scores isn't the one that came in", got=grad, want=np.where(mask, up, 0.0))
+    claim(arrived, "The gradient at the visible scores isn't the one that came in", got=grad, want=np.where(mask, up, 0.0))
 
 
 # ---------------------------------------------------------------- masked_softmax
@@ -185,8 +193,8 @@ def test_weights_are_shared_among_the_visible(submission, rng):
         got, want = submission.masked_softmax(scores, mask), softmax(scores, mask)
         if isinstance(got, Result) and got.shape == want.shape and np.isfinite(got.array).all():
             shown = {"got": got, "want": want, "case": case}
-            claim(np.all(got.array[want == 0] == 0), "masked_softmax: the weight of a hidden key isn't exactly 0", **shown)
-            claim(np.allclose(got.array.sum(-1), 1, rtol=0, atol=1e-4), "masked_softmax: the weights of a row don't sum to 1", **shown)
+            claim(np.all(got.array[want == 0] == 0), "The weight of a hidden key isn't exactly 0", **shown)
+            claim(np.allclose(got.array.sum(-1), 1, rtol=0, atol=1e-4), "The weights of a row don't sum to 1", **shown)
         expect(got, want, dtype=dtype, case=case)
 
 
@@ -271,6 +279,17 @@ def test_softmax_of_half_precision(submission, rng):
         expect(got, np.full((1, n), 1 / n), dtype=dtype, case=f"{n} equal scores in {dtype}")
 
 
+@points(1)
+@of("masked_softmax", "mask_scores")
+@after("weights-are-shared-among-the-visible", "hidden-scores-are-minus-infinity", "masks-broadcast")
+def test_layout_of_scores_and_masks(submission, rng):
+    """Scores and masks that lie transposed in memory give what their contiguous copies give."""
+    scores, mask = rng.standard_normal((2, 3, 4)), some_mask(rng, (3, 4))
+    turned = {"scores": tensor(scores, order=(2, 0, 1)), "mask": tensor(mask, order=(1, 0))}
+    expect(submission.mask_scores(**turned), hide(scores, mask), dtype="float64", tol=0.0, case="transposed views")
+    expect(submission.masked_softmax(**turned), softmax(scores, mask), dtype="float64", case="transposed views")
+
+
 # ---------------------------------------------------------------- causal_attention
 
 
@@ -333,7 +352,7 @@ def moved(rng, x, first, size):
 
 def present(got, n, q):
     """The first n outputs, with the call that they come from."""
-    claim(isinstance(got, Result) and got.shape == q.shape, f"causal_attention: a tensor of shape {q.shape} was asked", got=got)
+    claim(isinstance(got, Result) and got.shape == q.shape, f"A tensor of shape {q.shape} was asked", got=got)
     return Result(got.array[:, :, :n], got.dtype, got.kind, got.facts, got.call)
 
 
@@ -367,14 +386,10 @@ def test_half_precision_is_for_the_door(submission, rng):
 
 
 @points(1)
-@of("causal_attention", "masked_softmax", "mask_scores")
-@after(*VALUES[:2], "weights-are-shared-among-the-visible", "hidden-scores-are-minus-infinity", "masks-broadcast")
-def test_layout_in_memory_changes_nothing(submission, rng):
-    """Transposed and strided arguments give what their contiguous copies give."""
-    scores, mask = rng.standard_normal((2, 3, 4)), some_mask(rng, (3, 4))
-    turned = {"scores": tensor(scores, order=(2, 0, 1)), "mask": tensor(mask, order=(1, 0))}
-    expect(submission.mask_scores(**turned), hide(scores, mask), dtype="float64", tol=0.0, case="scores and mask are transposed views")
-    expect(submission.masked_softmax(**turned), softmax(scores, mask), dtype="float64", case="scores and mask are transposed views")
+@of("causal_attention")
+@after(*VALUES[:2])
+def test_layout_of_queries_keys_and_values(submission, rng):
+    """Queries, keys and values that lie transposed or strided in memory give what their contiguous copies give."""
     q, k, v = qkv(rng, 3, 4)
     for case, layout in LAYOUTS:
         got = submission.causal_attention(*(tensor(x, **layout) for x in (q, k, v)))
@@ -396,8 +411,8 @@ def test_arguments_stay_as_they_were(submission, rng):
     for function, args in calls:
         got, names = getattr(submission, function)(*args), NAMES[function]
         changed = [f"`{name}`" for place, name in enumerate(names) if str(place) in submission.mutated()]
-        claim(not changed, f"{function} writes into its argument {' and '.join(changed)}: the caller's tensor isn't what it was", got=got)
-        claim(not submission.touched(), f"{function} changes global state: {', '.join(submission.touched())}", got=got)
+        claim(not changed, f"The function {function} writes into its argument {' and '.join(changed)}: the caller's tensor isn't what it was", got=got)
+        claim(not submission.touched(), f"The function {function} changes global state: {', '.join(submission.touched())}", got=got)
 
 
 @points(1)
