@@ -102,8 +102,8 @@ def test_large_scores_do_not_overflow(submission):
     z = np.array([[1000.0, 1001.0, 1000.5], [0.0, 1.0, 0.5], [-1000.0, -999.0, -1000.0], [1e300, 1e300, -1e300]])
     expect(submission.softmax(z), oracle_softmax(z), case="rows of very different size", because=because)
     expect(submission.softmax(z.T.copy(), axis=0), oracle_softmax(z.T, 0), case="columns of very different size, axis=0", because=because)
-    for dtype, size in (("float32", 200.0), ("float16", 20.0)):
-        z = np.array([size, size + 1, -size]).astype(dtype)
+    for dtype in ("float32", "float16"):
+        z = np.array([2000.0, 2001.0, -2000.0]).astype(dtype)
         expect(submission.softmax(z), oracle_softmax(z), dtype=dtype, case=f"{dtype}, z={z.tolist()}", because=because)
 
 
@@ -132,9 +132,9 @@ def test_softmax_keeps_the_dtype_and_sums_in_a_wide_one(submission, rng):
     for dtype in ("float32", "float16"):
         z = rng.standard_normal((2, 6)).astype(dtype)
         expect(submission.softmax(z), oracle_softmax(z), dtype=dtype, case=f"{dtype}, shape (2, 6)")
-    z = rng.standard_normal(70_000).astype(np.float16)
+    z = (-rng.random(80_000) / 16).astype(np.float16)
     because = "The sum of the exponentials is larger than float16 holds (65504): widen to float32 before exp, cast back at the end"
-    expect(submission.softmax(z), oracle_softmax(z), dtype="float16", case="float16, n=70,000", because=because)
+    expect(submission.softmax(z), oracle_softmax(z), dtype="float16", case="float16, n=80,000", because=because)
 
 
 @points(1)
@@ -156,9 +156,12 @@ def test_results_depend_on_values_and_not_on_memory(submission, rng):
 def test_each_result_is_the_callers_own(submission, rng):
     """No call changes, or is changed by, the result of another call, an argument or global state."""
     one, other, grad = scores(rng, 2, 3), scores(rng, 2, 3), rng.standard_normal((2, 3))
-    for name, *more in (("softmax",), ("softmax_jacobian",), ("softmax_vjp", grad), ("jacobian_norm",)):
+    table = [("softmax", oracle_softmax(one)), ("softmax_jacobian", oracle_jacobian(one)), ("softmax_vjp", oracle_vjp(one, grad), grad),
+             ("jacobian_norm", oracle_norm(one))]
+    for name, want, *more in table:
         function = getattr(submission, name)
         kept = function(one, *more, _keep=True)
+        expect(kept, want, tol=1e-6, case="shape (2, 3)")
         function(other, *more)
         told = f"A second call of {name} overwrote the result of the first"
         expect_same(submission.reread(kept), kept, case="read again after a second call", because=told)
@@ -276,7 +279,7 @@ def test_vjp_keeps_the_dtype(submission, rng):
 @after("vjp-is-the-jacobian-times-the-gradient")
 def test_vjp_needs_memory_linear_in_n(submission, rng):
     """n = 100,000 works in memory linear in n."""
-    for n, allowed in ((3000, 40 << 20), (LONG, LINEAR)):
+    for n, allowed in ((3000, 64 << 20), (LONG, LINEAR)):
         z, grad = rng.standard_normal(n), rng.standard_normal(n)
         got = submission.softmax_vjp(z, grad)
         taken = submission.peak_bytes()
@@ -333,7 +336,7 @@ def test_norm_keeps_the_dtype(submission, rng):
 @after("norm-is-that-of-the-jacobian")
 def test_norm_needs_memory_linear_in_n(submission, rng):
     """n = 100,000 works in memory linear in n."""
-    for n, allowed in ((3000, 40 << 20), (LONG, LINEAR)):
+    for n, allowed in ((3000, 64 << 20), (LONG, LINEAR)):
         z = rng.standard_normal(n)
         got = submission.jacobian_norm(z)
         taken = submission.peak_bytes()
@@ -363,7 +366,7 @@ def test_norm_keeps_its_digits_as_the_softmax_saturates(submission, rng):
 
 @stretch(2)
 @of("jacobian_norm")
-@after("norm-is-that-of-the-jacobian", "norm-keeps-its-digits-as-the-softmax-saturates")
+@after("norm-is-that-of-the-jacobian")
 def test_norm_is_right_down_to_1e_300(submission, rng):
     """A norm of 1e-300 has nine right digits too."""
     because = "The square of a number below 1e-154 is 0: take the small factor out of the root"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..catalog import Exercise
+from ..sandbox.proxy import Call
 from ..verdict import CheckResult, Outcome, Reason, Verdict
 from .explain import explain
 from .stage import Stage, Troupe
@@ -25,10 +26,17 @@ def diagnosed(exercise: Exercise, verdict: Verdict, troupe: Troupe) -> Verdict:
     verdict = replace(verdict, checks=tuple(_with_symptom(check) for check in verdict.checks))
     failed = frozenset(name for check in verdict.checks if check.reason in NAMEABLE for name in check.functions)
     stage = Stage(troupe, str(exercise.solution), str(exercise.misconceptions))
-    named, downstream = explain(stage, verdict.calls, exercise.functions, failed)
+    named, downstream = explain(stage, telling(verdict), exercise.functions, failed)
     cause = named[0].function if named else ""
     checks = tuple(_following(check, downstream, cause) for check in verdict.checks)
     return replace(verdict, checks=checks, misconceptions=tuple(named))
+
+
+def telling(verdict: Verdict) -> tuple[Call, ...]:
+    """The calls to explain: those of stretch checks only where a function has nothing else wrong, since right answers may differ there."""
+    stretch = frozenset(check.id for check in verdict.checks if check.stretch)
+    missed = {name for check in verdict.checks if check.reason in NAMEABLE and not check.stretch for name in check.functions}
+    return tuple(call for call in verdict.calls if call.check not in stretch or call.function not in missed)
 
 
 def _following(check: CheckResult, downstream: frozenset[str], cause: str) -> CheckResult:
