@@ -38,6 +38,7 @@ def quiz(
     What is due comes first, then new questions, topic by topic. Ctrl-C leaves at any moment and loses nothing.
     """
     from ..quiz.deck import load_deck, settle
+    from ..render.prose import filled
     from ..store import open_store
     from .bank import open_bank
     from .console import Console
@@ -54,7 +55,7 @@ def quiz(
         names = _names(bank, deck, questions, topics, only, count)
         console.say(_heading(bank, deck))
         if not names:
-            console.say(_nothing(only))
+            console.say(filled(_nothing(only), console.width))
             return 0
         finished = Session(console, store, bank, _marker(judge, console), now).run(names, interview=interview)
     return 0 if finished else 130
@@ -120,9 +121,11 @@ def _marker(judge: bool, console: Console) -> Callable[[Question, str], Marking]
     if not judge:
         return mark
     from ..quiz.judge import Judge, read_settings
+    from ..render.prose import filled
 
     settings = read_settings()
-    console.say(f"Answers go to {settings.host} (model {settings.model}) for marking. Ctrl-C now, or leave --judge away, if they shouldn't.")
+    told = f"Answers go to {settings.host} (model {settings.model}) for marking. Ctrl-C now, or leave --judge away, if they shouldn't."
+    console.say(filled(told, console.width))
     return Judge(settings, tell=console.say)
 
 
