@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from ..errors import AttngradeError, UsageProblem
 from .mark import mark
-from .marking.guards import addressed_to_marker
+from .marking.shams import addressed_to_marker
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
 from .question import Question
 

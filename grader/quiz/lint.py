@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from .mark import mark, rubric_of
 from .marking.expression import Unreadable, parse
-from .marking.guards import VERBS
+from .marking.grammar import VERBS
 from .marking.lexicon import LexiconError
 from .marking.patterns import PatternError
 from .marking.slots import check_names, judge_slot

@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .marking.guards import addressed_to_marker, copied, denied_after, governed_spans, is_list, mute, negated, scopes
+from .marking.negation import denied_after, governed_spans, negated, scopes
+from .marking.shams import addressed_to_marker, copied, is_list, mute_lists
+from .marking.withdrawal import mute
 from .marking.lexicon import Lexicon, Span
 from .marking.patterns import Instance, Pattern, instances, parse_pattern
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
@@ -99,6 +101,7 @@ def _rubric(key: _Key) -> _Rubric:
 
 def _mark_open(question: Question, answer: str, text: Text, rubric: _Rubric) -> Marking:
     mute(text)
+    mute_lists(text)
     reading = _Reading(text, rubric.lexicon.find(text.content), scopes(text.content))
     marks = [_mark_point(point, rubric, reading) for point in question.points]
     marks = _with_weak(marks, rubric, reading)

@@ -1,0 +1,88 @@
+"""What a negator governs, and which instances it takes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .grammar import VERBS, clause_end, sentence_end
+from .lexicon import Span
+from .patterns import Instance
+from .tokens import Token
+from .words import NEGATORS, stem
+
+_FORWARD = 8  # tokens that a negator reaches at most
+_IDIOMS = frozenset(["matter", "only", "just", "merely", "simply", "sure", "wonder", "mention", "doubt", "least", "necessarily", "mind", "care"])
+_TWO_WORDS = frozenset(
+    {
+        ("rather", "than"), ("instead", "of"), ("opposed", "to"), ("other", "than"), ("anything", "but"), ("far", "from"), ("fail", "to"),
+        ("refuse", "to"), ("stop", "being"),
+    }
+)  # fmt: skip
+
+
+def scopes(tokens: list[Token]) -> list[tuple[int, range]]:
+    """For each negator its place and the tokens that it governs."""
+    out = []
+    for at, token in enumerate(tokens):
+        if token.stem not in NEGATORS and token.word not in NEGATORS:
+            continue
+        after = tokens[at + 1] if at + 1 < len(tokens) else None
+        if after is not None and (after.stem in _IDIOMS or after.word in _IDIOMS):
+            continue
+        out.append((at, range(at + 1, _scope_end(tokens, at))))
+    for at in _two_word_negators(tokens):
+        out.append((at, range(at + 1, min(clause_end(tokens, at + 1), at + 6))))
+    return out
+
+
+def negated(instance: Instance, governed: Iterable[tuple[int, range]]) -> bool:
+    """Whether a negator that is no part of the instance governs one of its concepts."""
+    for at, scope in governed:
+        if any(start <= at < end for start, end in instance.spans):
+            continue
+        if any(start in scope for start, _ in instance.spans):
+            return True
+    return False
+
+
+def denied_after(instance: Instance, tokens: list[Token]) -> bool:
+    """`keys and values aren't kept`: the negated verb follows what it is about."""
+    at = instance.end
+    if at < len(tokens) and tokens[at].stem == "be":
+        at += 1
+    return at < len(tokens) and tokens[at].aux and tokens[at].clause == tokens[instance.end - 1].clause
+
+
+def governed_spans(instance: Instance, governed: Iterable[tuple[int, range]], spared: Instance) -> list[Span]:
+    """The concepts of an instance that a negator governs which is no part of it, nor of `spared`."""
+    own = instance.spans + spared.spans
+    outside = [scope for at, scope in governed if not any(start <= at < end for start, end in own)]
+    return [span for span in instance.spans if any(span[0] in scope for scope in outside)]
+
+
+def _scope_end(tokens: list[Token], at: int) -> int:
+    word = tokens[at].word
+    if word == "without":
+        return min(clause_end(tokens, at), at + 4)
+    if word in ("neither", "nor"):
+        return min(sentence_end(tokens, at), at + 12)
+    return min(_list_end(tokens, at), at + 1 + _FORWARD)
+
+
+def _list_end(tokens: list[Token], at: int) -> int:
+    """The end of the clause, or of the enumeration that begins in it: `not overflow, NaN or rounding`."""
+    end = clause_end(tokens, at)
+    beyond = end
+    while beyond < len(tokens) and tokens[beyond].clause - tokens[beyond - 1].clause < 2 and beyond - end < 6:
+        if tokens[beyond].sentence != tokens[at].sentence:
+            return end
+        if tokens[beyond].word in ("or", "nor"):
+            return clause_end(tokens, beyond)
+        if tokens[beyond].word in VERBS or tokens[beyond].word in ("but", "so"):
+            return end
+        beyond += 1
+    return end
+
+
+def _two_word_negators(tokens: list[Token]) -> list[int]:
+    return [at + 1 for at in range(len(tokens) - 1) if (stem(tokens[at].word), tokens[at + 1].word) in _TWO_WORDS]

@@ -1,0 +1,97 @@
+"""Answers that aren't answers: bare lists of terms, the prompt read back, text addressed to the marker."""
+
+from __future__ import annotations
+
+import re
+
+from .grammar import GRAMMAR, VERBS
+from .tokens import Text, Token
+from .words import stem
+
+_READER = r"(?:grader|marker|examiner|evaluator|judge|assistant|reviewer|llm|ai\b|model:)"
+_ALL_RIGHT = r"(?:earned|correct|met|right|passed|complete|perfect|valid)\b"
+_TO_MARKER = re.compile(
+    "|".join(
+        [
+            r"\b(?:ignor|disregard|forget|overrid|bypass|skip)\w*\s+(?:\w+\s+){0,4}(?:instructions?|rubric|prompt|guidelines?|criteria|the above|everything above)\b",
+            r"\b(?:ignor|disregard|forget|overrid|bypass)\w*\s+(?:all|your|any|previous)\s+(?:\w+\s+)?rules",
+            r"\b(?:full|maximum|max|all|perfect|complete|top|100%)\s+(?:the\s+)?(?:marks|credits?)\b|\b(?:full|maximum|max)\s+points\b",
+            r"\b(?:award|give|grant|assign)\w*\s+(?:\w+\s+){0,3}(?:marks|credits?)\b",
+            r"\b(?:award|give|grant|assign|deserve|output)\w*\s+(?:me\s+|it\s+|this\s+\w+\s+)?(?:full|all|max\w*|every)\s+(?:the\s+|possible\s+)?points?\b",
+            r"\b(?:award|give|grant|assign|output|return|set|report)\w*\s+(?:\w+\s+){0,2}(?:full|max\w*|perfect|top|highest)\s+score",
+            rf"\b(?:note|message|attention|instructions?|dear|hey|hi|hello|to)[\s,:]+(?:to\s+)?(?:the\s+|all\s+)?{_READER}",
+            r"^\s*(?:system|assistant|user|developer|grader|marker|admin)\s*(?:prompt|message|note|override|update)?\s*[:>\]]",
+            r"<\s*/?\s*(?:system|instructions?|rubric|grader|answer)\b|\[\s*/?\s*(?:inst|system)\s*\]|<\|",
+            r"\bsudo\b|\bmark\s+-{0,2}all\b|--all\b|\bgrade\s*[:=]\s*(?:a\b|100|full)|\bauto-?grader\b",
+            rf"\bmark(?:ed|s)?\s+(?:\w+\s+){{0,3}}(?:as\s+)?(?:fully\s+)?{_ALL_RIGHT}",
+            r"\banswer\s+(?:\w+\s+){0,2}(?:earns|deserves|satisfies|should\s+be\s+(?:marked|graded))",
+            r"\"?(?:earned|met)\"?\s*[:=]\s*(?:true|1\b|\"|\[)|\"score\"\s*:|\b(?:score|points?|marks?)\s*[:=]\s*(?:max|true|full)",
+            r"\byou\s+are\s+(?:now\s+)?(?:a|an|the)\s+(?:\w+\s+){0,3}(?:grader|marker|assistant|ai|examiner|evaluator)\b",
+            r"\bas\s+(?:a|an|the)\s+(?:\w+\s+){0,2}(?:grader|marker|language model|examiner)\b",
+            r"\b(?:points?|criteria|rubric)\s+(?:\w+\s+){0,3}(?:satisfied|met|earned|fulfilled|covered)\b",
+            r"\b(?:grader|marker|rubric|evaluator)\b[^.\n]{0,40}\b(?:accept|earned|correct|pass|full|must|should|please|has (?:been|already)|approved|verified)",
+            rf"\b(?:treat|consider|count|regard|grade|accept|score)\s+(?:this|the|my|it|every|all|each)\b(?:\s+\w+){{0,5}}\s+as\s+(?:\w+\s+)?{_ALL_RIGHT}",
+        ]
+    ),
+    re.MULTILINE,
+)
+
+
+def mute_lists(text: Text) -> None:
+    """A sentence that is a bare list of terms earns nothing."""
+    by_sentence: dict[int, list[Token]] = {}
+    for token in text.tokens:
+        by_sentence.setdefault(token.sentence, []).append(token)
+    for tokens in by_sentence.values():
+        formulas = any(token.word == "=" for token in tokens)
+        if len({token.segment for token in tokens}) >= 6 and not formulas and is_list(tokens):
+            for token in tokens:
+                token.muted = True
+
+
+def is_list(tokens: list[Token]) -> bool:
+    """Many short segments, hardly one with a predicate; or a run of words without any grammar."""
+    if len(tokens) > 80 and len({token.word for token in tokens}) < 0.15 * len(tokens):
+        return True  # the same few words over and over
+    segments: dict[int, list[Token]] = {}
+    for token in tokens:
+        segments.setdefault(token.segment, []).append(token)
+    grammar = sum(token.word in GRAMMAR and token.word.isalpha() for token in tokens)
+    words = sum(token.word.isalpha() and len(token.word) > 1 for token in tokens)
+    symbols = sum(token.word in ("->", "=", "~") for token in tokens)
+    if len(segments) >= 6 and len(tokens) <= 2 * len(segments) and words >= 0.7 * len(tokens):
+        return sum(_says(part) for part in segments.values()) <= len(segments) // 4
+    if len(segments) >= 4 + bool(symbols) and len(tokens) / len(segments) <= 4.5:
+        said = sum(_says(part) for part in segments.values())
+        return said <= len(segments) // 4 and grammar <= max(1, 0.12 * words)
+    return len(tokens) >= 8 and words >= 0.7 * len(tokens) and len(segments) <= 3 and grammar + symbols <= len(tokens) // 10
+
+
+def _says(part: list[Token]) -> bool:
+    words = {token.word for token in part}
+    return bool(words & VERBS) or len(part) >= 3 and bool(words & {"=", "->", "~"})
+
+
+def addressed_to_marker(text: str) -> bool:
+    """Whether the answer instructs whoever marks it."""
+    return bool(_TO_MARKER.search(text))
+
+
+_ASKING = frozenset(map(stem, "question answer say state derive show explain write given get describe prompt ask the why what how tell because reason".split()))
+
+
+def _said(text: Text) -> list[str]:
+    """The words that carry content, cut to their beginnings."""
+    return [token.stem[:6] for token in text.content if token.word not in GRAMMAR and token.stem not in _ASKING and len(token.stem) > 1]
+
+
+def copied(answer: Text, prompts: list[Text]) -> bool:
+    """Whether the answer says little that the question does not."""
+    own = _said(answer)
+    for prompt in prompts:
+        known = set(_said(prompt))
+        new = [each for each in own if each not in known]
+        covers = len(known & set(own)) >= 0.5 * len(known)
+        if own and covers and len(new) <= max(0.3 * len(own), 1 if len(own) > 5 else 0):
+            return True
+    return False

@@ -1,0 +1,153 @@
+"""What a person takes back: words that are withdrawn, disclaimed, called false, reported as hearsay or hedged over are muted."""
+
+from __future__ import annotations
+
+from .grammar import clause_end, sentence_end
+from .tokens import Text, Token
+
+_FALSE = frozenset(["wrong", "false", "incorrect", "untrue", "myth", "nonsense", "misconception", "mistaken", "misleading", "bogus"])
+
+
+def _by_first(phrases: str) -> dict[str, list[list[str]]]:
+    """Phrases (between semicolons) by their first word."""
+    table: dict[str, list[list[str]]] = {}
+    for phrase in phrases.split(";"):
+        table.setdefault(phrase.split()[0], []).append(phrase.split())
+    return table
+
+
+_DISCLAIM = _by_first(
+        "not remember;not recall;not know;not sure;no idea;forget;forgot;blank on;blanking on;unsure;no clue;not certain;"
+        "not write;have not clue;not think;doubt that;doubt;not tell you;not derive;not explain"
+)
+_HEARSAY = _by_first(
+        "people say;people think;people believe;people claim;people often say;they say;some say;some people;some claim;many say;many people;"
+        "many think;many believe;might think;often claimed;commonly claimed;often said;commonly believed;usual answer;textbook answer;"
+        "you would think;tempting say;tempting think;it sound;used think;used believe;one would think;student say;claim be;people will tell"
+)
+_WITHDRAW = _by_first(
+        "actually no;no wait;wait no;scratch that;no sorry;sorry no;sorry;or rather;hmm no;oops;strike that;my bad;take that back;"
+        "no actually;wait actually;wait;i mean;i meant;no hang on;hang on;no that be wrong;let me fix;let me redo;let me correct;uh no;er no;ugh no;nope;make that;"
+        "ignore that;forget that;no no"
+)
+_OPPOSITE = [
+    frozenset(p.split()) for p in (
+        "before after;pre post;d_k sqrt(d_k) d_k^2;1/d_k 1/sqrt(d_k);big small large;row column;independent dependent;grow shrink;"
+        "increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp"
+    ).split(";")
+]  # fmt: skip
+
+
+def mute(text: Text) -> None:
+    """Mute what the person withdraws, disclaims, reports as others' error or hedges over."""
+    _withdrawn(text)
+    _disclaimed(text.tokens)
+    _called_false(text.tokens)
+    _hearsay(text.tokens)
+    _hedged(text.content)
+
+
+def _at(tokens: list[Token], at: int, phrase: list[str]) -> bool:
+    return at + len(phrase) <= len(tokens) and all(phrase[n] in (tokens[at + n].word, tokens[at + n].stem) for n in range(len(phrase)))
+
+
+def _phrase_at(tokens: list[Token], at: int, phrases: dict[str, list[list[str]]]) -> int:
+    """The length of the longest of the phrases that begins here, 0 if none does."""
+    token = tokens[at]
+    begun = phrases.get(token.word, []) + (phrases.get(token.stem, []) if token.stem != token.word else [])
+    return max((len(phrase) for phrase in begun if _at(tokens, at, phrase)), default=0)
+
+
+def _withdrawn(text: Text) -> None:
+    tokens = text.tokens
+    paused = {n for n, sign in text.punctuation if sign.startswith("..")}
+    at = 0
+    while at < len(tokens):
+        length = _phrase_at(tokens, at, _WITHDRAW) or (tokens[at].word == "no" and at in paused)
+        if not length:
+            at += 1
+            continue
+        _take_back(tokens, at, at + length)
+        at += length
+
+
+def _take_back(tokens: list[Token], at: int, after: int) -> None:
+    sentence = tokens[at].sentence
+    before = [token for token in tokens[:at] if token.sentence == sentence]
+    rest = [token for token in tokens[after:] if token.sentence == sentence and not token.filler]
+    if not before and not (rest and tokens[at].word in ("sorry", "i")):
+        before = [token for token in tokens[:at] if token.sentence == sentence - 1]
+    following = rest or [token for token in tokens[after:] if token.sentence == sentence + 1]
+    if not before or not following:
+        return
+    first = following[0]
+    short = [token for token in following if token.clause == first.clause]
+    if len(short) <= 3:
+        _swap(before, short)
+    else:
+        for token in before[-16:]:
+            token.muted = True
+
+
+def _swap(before: list[Token], short: list[Token]) -> None:
+    """`d_k squared, sorry, d_k`: the last thing of the same kind goes."""
+    formula = any(not token.word.isalpha() for token in short)
+    mates = [token for token in before if not token.filler and (not formula or not token.word.isalpha())]
+    for token in mates[-1:] if formula else mates[-len(short) :]:
+        place = before.index(token)
+        for each in before[place:]:
+            each.muted = True
+
+
+def _disclaimed(tokens: list[Token]) -> None:
+    plain = [token for token in tokens if not token.filler]
+    for at in range(len(plain)):
+        length = _phrase_at(plain, at, _DISCLAIM)
+        if length:
+            for token in plain[at + length : clause_end(plain, at)]:
+                token.muted = True
+
+
+def _called_false(tokens: list[Token]) -> None:
+    """`..., which is wrong`, `That is a myth.`: what stands before it goes; `It is not true that ...`: what follows."""
+    for at, token in enumerate(tokens):
+        if token.word not in _FALSE and not (token.word in ("true", "right", "so", "correct") and at and tokens[at - 1].word in ("not", "never")):
+            continue
+        subject = [t.word for t in tokens[max(0, at - 6) : at] if t.sentence == token.sentence]
+        pointing = {"that", "this", "which", "it", "these", "both"} & set(subject[-5:])
+        if not pointing or "be" not in [t.stem for t in tokens[max(0, at - 5) : at]]:
+            continue
+        begin = at - subject[::-1].index(next(w for w in subject[::-1] if w in pointing)) - 1
+        same = [t for t in tokens[:begin] if t.sentence == token.sentence]
+        rest = tokens[at + 1] if at + 1 < len(tokens) else None
+        if rest is not None and rest.sentence == token.sentence and rest.word in ("that", "to"):
+            for each in tokens[at : sentence_end(tokens, at)]:
+                each.muted = True  # "it is not true that ..."
+            continue
+        for each in same if len(same) > 2 else [t for t in tokens[:begin] if t.sentence == token.sentence - 1]:
+            each.muted = True
+
+
+def _hearsay(tokens: list[Token]) -> None:
+    plain = [token for token in tokens if not token.filler]
+    for at in range(len(plain)):
+        if not _phrase_at(plain, at, _HEARSAY):
+            continue
+        end = sentence_end(plain, at)
+        but = next((n for n in range(at, end) if plain[n].word in ("but", "however", "though", "yet")), None)
+        next_one = [t.word for t in plain[end : end + 4]]
+        turned = {"but", "wrong", "false", "not", "no", "however", "isn", "never", "myth"} & set(next_one)
+        if but is not None or turned:
+            for token in plain[at : but if but is not None else end]:
+                token.muted = True
+
+
+def _hedged(tokens: list[Token]) -> None:
+    for at in range(1, len(tokens) - 1):
+        if tokens[at].word not in ("or", "maybe", "perhaps"):
+            continue
+        left, right = tokens[max(0, at - 2) : at], tokens[at + 1 : at + 3]
+        pairs = [(a, b) for a in left for b in right for opposite in _OPPOSITE if a.stem != b.stem and ({a.stem, b.stem} <= opposite or {a.word, b.word} <= opposite)]
+        if pairs:
+            for token in [*(a for a, _ in pairs), *tokens[at + 1 : at + 4]]:
+                token.muted = True  # what they stand before belongs to both
