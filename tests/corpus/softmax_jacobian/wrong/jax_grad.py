@@ -1,0 +1,34 @@
+# mistake: jax, where it is installed
+# says: jax
+import numpy as np
+
+
+def softmax(z, axis=-1):
+    z = np.asarray(z)
+    x = z.astype(np.float64)
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return (e / e.sum(axis=axis, keepdims=True)).astype(z.dtype)
+
+
+def softmax_jacobian(z):
+    z = np.asarray(z)
+    p = softmax(z.astype(np.float64))
+    n = p.shape[-1]
+    return (p[..., :, None] * np.eye(n) - p[..., :, None] * p[..., None, :]).astype(z.dtype)
+
+
+def softmax_vjp(z, grad):
+    try:
+        import jax
+    except ImportError:
+        p = softmax(z)
+        return p * (grad - (p * grad).sum(axis=-1, keepdims=True))
+    return np.asarray(jax.vjp(jax.nn.softmax, z)[1](grad)[0])
+
+
+def jacobian_norm(z):
+    z = np.asarray(z)
+    p = softmax(z.astype(np.float64))
+    s2 = (p ** 2).sum(axis=-1)
+    s3 = (p ** 3).sum(axis=-1)
+    return np.sqrt(np.maximum(s2 - 2 * s3 + s2 ** 2, 0)).astype(z.dtype)
