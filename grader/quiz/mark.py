@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .marking.negation import denied_after, governed_spans, negated, scopes
-from .marking.shams import addressed_to_marker, copied, is_list, mute_lists
-from .marking.withdrawal import mute
 from .marking.lexicon import Lexicon, Span
+from .marking.negation import denied_after, governed_spans, negated, scopes
 from .marking.patterns import Instance, Pattern, instances, parse_pattern
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
+from .marking.shams import addressed_to_marker, copied, is_list, mute_lists
 from .marking.spelling import known_words
 from .marking.tokens import Text, read
+from .marking.withdrawal import mute
 from .question import Point, Question, Reject
 
 LONGEST = 6_000  # characters; thirty seconds aloud are about 500

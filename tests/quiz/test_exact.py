@@ -13,10 +13,12 @@ DK = {"d_k": "size"}
 ENTRY = {"p_i": "probability", "p_j": "probability", "delta_ij": "bit"}
 UNITS = {"GiB": "1073741824", "GB": "1000000000", "MiB": "1048576"}
 FORMS = [
-    ("1/sqrt(d_k)", DK, True, ["1/sqrt(d_k)", "1/sqrt(dk)", "1/√d_k", "1/√dₖ", "d_k^(-1/2)", "dk**-0.5", "\\frac{1}{\\sqrt{d_k}}", "$d_k^{-1/2}$", "sqrt(1/d_k)",
+    ("1/sqrt(d_k)", DK, True, ["1/sqrt(d_k)", "1/sqrt(dk)", "1/√d_k", "1/√dₖ", "d_k^(-1/2)", "dk**-0.5",
+                               "\\frac{1}{\\sqrt{d_k}}", "$d_k^{-1/2}$", "sqrt(1/d_k)",
                                "(d_k)^{-1/2}", "1/sqrt d_k", "sqrtd_k/d_k", "dₖ⁻¹ᐟ²", "= 1/sqrt(d_k)."]),
     ("1/sqrt(d_k)", DK, False, ["1/d_k", "sqrt(d_k)", "1", "d_k", "-1/sqrt(d_k)"]),
-    ("diag(p) - p p^T", {"p": "simplex"}, True, ["diag(p) - p p^T", "diag(p)-pp^T", "diag(p) - outer(p,p)", "\\text{diag}(p) - p p^\\top", "np.diag(p)-np.outer(p,p)",
+    ("diag(p) - p p^T", {"p": "simplex"}, True, ["diag(p) - p p^T", "diag(p)-pp^T", "diag(p) - outer(p,p)",
+                                                 "\\text{diag}(p) - p p^\\top", "np.diag(p)-np.outer(p,p)",
                                                  "diag(p)-p p'", "-(p p^T - diag(p))", "diag(p) − ppᵀ"]),
     ("diag(p) - p p^T", {"p": "simplex"}, False, ["diag(p)+p p^T", "p p^T", "p^T p", "diag(p)"]),
     ("p_i (delta_ij - p_j)", ENTRY, True, ["p_i(delta_ij - p_j)", "p_i (δ_ij − p_j)", "p_i delta_ij - p_i p_j", "$p_i(\\delta_{ij}-p_j)$", "pᵢ(δᵢⱼ − pⱼ)"]),

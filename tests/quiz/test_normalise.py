@@ -61,7 +61,7 @@ def test_forms_of_a_word_share_a_stem(forms: tuple[str, ...], one: str | None) -
 
 @pytest.mark.parametrize(
     ("typed", "words"),
-    [("don't", ["do", "not"]), ("dont", ["do", "not"]), ("cant", ["can", "not"]), ("it's", ["it", "be"]), ("thats", ["that", "be"]), ("wouldn't", ["would", "not"])],
+    [("don't", ["do", "not"]), ("wouldn't", ["would", "not"]), ("dont", ["do", "not"]), ("cant", ["can", "not"]), ("it's", ["it", "be"])],
 )
 def test_contractions_are_spelt_out(typed: str, words: list[str]) -> None:
     assert [token.word for token in read(typed).tokens] == words

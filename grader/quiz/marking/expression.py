@@ -41,10 +41,20 @@ _PLAIN = {
     "[": "(", "]": ")", "’": "'", "½": "(1/2)", "¼": "(1/4)",
 }  # fmt: skip
 _LATEX = [
-    (r"_\{\s*(\w+)\s*,?\s*(\w*)\s*\}", r"_\1\2"), (r"(_[a-z])_([a-z])\b", r"\1\2"), (r"\\sqrt\s*\{([^{}]*)\}", r" sqrt(\1)"), (r"\\(?:mathrm|text|operatorname|mathbf|boldsymbol)\s*\{([^{}]*)\}", r" \1"),
-    (r"\\(?:cdot|times)(?![A-Za-z])", "*"), (r"\^\s*\{?\s*\\(?:top|intercal)\s*\}?", "^T"), (r"\\(?:left|right|,|;|!|quad|big)(?![A-Za-z])", " "),
-    (r"\^\{([^{}]*)\}", r"^(\1)"), (r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"((\1)/(\2))"), (r"\\([A-Za-z]+)", r" \1"), (r"\$", " "), (r"\*\*", "^"), (r"\b(?:np|math|torch)\.", ""),
-]  # fmt: skip
+    (r"_\{\s*(\w+)\s*,?\s*(\w*)\s*\}", r"_\1\2"),
+    (r"(_[a-z])_([a-z])\b", r"\1\2"),
+    (r"\\sqrt\s*\{([^{}]*)\}", r" sqrt(\1)"),
+    (r"\\(?:mathrm|text|operatorname|mathbf|boldsymbol)\s*\{([^{}]*)\}", r" \1"),
+    (r"\\(?:cdot|times)(?![A-Za-z])", "*"),
+    (r"\^\s*\{?\s*\\(?:top|intercal)\s*\}?", "^T"),
+    (r"\\(?:left|right|,|;|!|quad|big)(?![A-Za-z])", " "),
+    (r"\^\{([^{}]*)\}", r"^(\1)"),
+    (r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"((\1)/(\2))"),
+    (r"\\([A-Za-z]+)", r" \1"),
+    (r"\$", " "),
+    (r"\*\*", "^"),
+    (r"\b(?:np|math|torch)\.", ""),
+]
 _TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z]+(?:_[A-Za-z0-9]+)?)|(.))", re.DOTALL)
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "sqrt": math.sqrt, "exp": math.exp, "log": math.log, "ln": math.log, "abs": abs, "cos": math.cos, "sin": math.sin, "tanh": math.tanh,
@@ -61,12 +71,17 @@ def parse(text: str, names: Mapping[str, str]) -> Callable[[Mapping[str, Value]]
 def _plain(text: str) -> str:
     if len(text) > LONGEST:
         raise Unreadable(f"An expression has at most {LONGEST} characters; this one has {len(text)}.")
-    text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀᐟ]+", lambda m: "^(" + m.group().translate(_SUPERSCRIPT) + ")" if "T" not in m.group().translate(_SUPERSCRIPT) else "^T", text)
+    text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀᐟ]+", _raised, text)
     for old, new in _PLAIN.items():
         text = text.replace(old, new)
     for pattern, new in _LATEX:
         text = re.sub(pattern, new, text)
     return text.replace("{", "(").replace("}", ")")
+
+
+def _raised(match: re.Match[str]) -> str:
+    plain = match.group().translate(_SUPERSCRIPT)
+    return "^T" if "T" in plain else f"^({plain})"
 
 
 def _tokens(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -209,8 +224,12 @@ def _node(operation: Callable[..., Value], *parts: Callable[[Mapping[str, Value]
 
 def _function(name: str) -> Callable[..., Value]:
     if name in _FUNCTIONS:
-        return lambda *values: _elementwise(_FUNCTIONS[name], *values)
-    return {"diag": _diag, "outer": _outer, "norm": _norm, "sum": _sum, "dot": _dot, "max": _extreme(max), "min": _extreme(min)}[name]
+        plain = _FUNCTIONS[name]
+        return lambda *values: _elementwise(plain, *values)
+    shaped: dict[str, Callable[..., Value]] = {
+        "diag": _diag, "outer": _outer, "norm": _norm, "sum": _sum, "dot": _dot, "max": _extreme(max), "min": _extreme(min),
+    }  # fmt: skip
+    return shaped[name]
 
 
 def _elementwise(function: Callable[[float], float], *values: Value) -> Value:

@@ -31,7 +31,7 @@ class Item:
     optional: bool = False
 
     def takes(self, token: Token) -> bool:
-        return self.any or token.stem in self.stems or token.word in self.stems or bool(self.prefixes) and token.word.startswith(self.prefixes)
+        return self.any or token.stem in self.stems or token.word in self.stems or (bool(self.prefixes) and token.word.startswith(self.prefixes))
 
 
 def parse_phrase(line: str) -> tuple[Item, ...]:
@@ -215,7 +215,7 @@ class _Search:
     def _apart(self, phrase: tuple[Item, ...], left: int, right: int) -> bool:
         """Another sentence; or, for a phrase that begins with a negator, beyond a comma."""
         one, other = self.tokens[left], self.tokens[right]
-        return one.sentence != other.sentence or one.segment != other.segment and bool(phrase[0].stems & NEGATORS)
+        return one.sentence != other.sentence or (one.segment != other.segment and bool(phrase[0].stems & NEGATORS))
 
     def _gap(self, phrase: tuple[Item, ...], n: int, at: int) -> set[int]:
         ends: set[int] = set()

@@ -13,7 +13,8 @@ _ALL_RIGHT = r"(?:earned|correct|met|right|passed|complete|perfect|valid)\b"
 _TO_MARKER = re.compile(
     "|".join(
         [
-            r"\b(?:ignor|disregard|forget|overrid|bypass|skip)\w*\s+(?:\w+\s+){0,4}(?:instructions?|rubric|prompt|guidelines?|criteria|the above|everything above)\b",
+            r"\b(?:ignor|disregard|forget|overrid|bypass|skip)\w*\s+(?:\w+\s+){0,4}"
+            r"(?:instructions?|rubric|prompt|guidelines?|criteria|the above|everything above)\b",
             r"\b(?:ignor|disregard|forget|overrid|bypass)\w*\s+(?:all|your|any|previous)\s+(?:\w+\s+)?rules",
             r"\b(?:full|maximum|max|all|perfect|complete|top|100%)\s+(?:the\s+)?(?:marks|credits?)\b|\b(?:full|maximum|max)\s+points\b",
             r"\b(?:award|give|grant|assign)\w*\s+(?:\w+\s+){0,3}(?:marks|credits?)\b",
@@ -29,7 +30,8 @@ _TO_MARKER = re.compile(
             r"\byou\s+are\s+(?:now\s+)?(?:a|an|the)\s+(?:\w+\s+){0,3}(?:grader|marker|assistant|ai|examiner|evaluator)\b",
             r"\bas\s+(?:a|an|the)\s+(?:\w+\s+){0,2}(?:grader|marker|language model|examiner)\b",
             r"\b(?:points?|criteria|rubric)\s+(?:\w+\s+){0,3}(?:satisfied|met|earned|fulfilled|covered)\b",
-            r"\b(?:grader|marker|rubric|evaluator)\b[^.\n]{0,40}\b(?:accept|earned|correct|pass|full|must|should|please|has (?:been|already)|approved|verified)",
+            r"\b(?:grader|marker|rubric|evaluator)\b[^.\n]{0,40}"
+            r"\b(?:accept|earned|correct|pass|full|must|should|please|has (?:been|already)|approved|verified)",
             rf"\b(?:treat|consider|count|regard|grade|accept|score)\s+(?:this|the|my|it|every|all|each)\b(?:\s+\w+){{0,5}}\s+as\s+(?:\w+\s+)?{_ALL_RIGHT}",
         ]
     ),
@@ -69,7 +71,7 @@ def is_list(tokens: list[Token]) -> bool:
 
 def _says(part: list[Token]) -> bool:
     words = {token.word for token in part}
-    return bool(words & VERBS) or len(part) >= 3 and bool(words & {"=", "->", "~"})
+    return bool(words & VERBS) or (len(part) >= 3 and bool(words & {"=", "->", "~"}))
 
 
 def addressed_to_marker(text: str) -> bool:
@@ -77,7 +79,8 @@ def addressed_to_marker(text: str) -> bool:
     return bool(_TO_MARKER.search(text))
 
 
-_ASKING = frozenset(map(stem, "question answer say state derive show explain write given get describe prompt ask the why what how tell because reason".split()))
+_ASKED = "question answer say state derive show explain write given get describe prompt ask the why what how tell because reason"
+_ASKING = frozenset(map(stem, _ASKED.split()))
 
 
 def _said(text: Text) -> list[str]:

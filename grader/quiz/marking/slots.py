@@ -6,11 +6,12 @@ import math
 import random
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ..question import Slot
 from .expression import Column, Matrix, Row, Unreadable, Value, parse
 
+Expression = Callable[[Mapping[str, Value]], Value]
 POINTS = 7
 KINDS = ("size", "scalar", "positive", "probability", "bit", "simplex", "vector", "matrix")
 _LEAD = re.compile(r"^\s*(?:(?:it(?:'s| is)|about|roughly|approximately|approx\.?|exactly|ca\.?|answer|the answer is)\s*:?|[~≈=])\s*", re.IGNORECASE)
@@ -50,7 +51,7 @@ def _plain(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.lower())
 
 
-def _read(slot: Slot, text: str):  # type: ignore[no-untyped-def]
+def _read(slot: Slot, text: str) -> Expression:
     text = _LEAD.sub("", text.strip()).rstrip(" .;,!")
     if not text:
         raise Unreadable(f"{slot.label}: nothing was given; type an expression.")
@@ -64,7 +65,7 @@ def _read(slot: Slot, text: str):  # type: ignore[no-untyped-def]
     raise problem or Unreadable(f"{slot.label}: {text!r} can't be read.")
 
 
-def _same(slot: Slot, one, two) -> bool:  # type: ignore[no-untyped-def]
+def _same(slot: Slot, one: Expression, two: Expression) -> bool:
     chance = random.Random(zlib.crc32(slot.id.encode()))
     compared = 0
     for _ in range(POINTS):

@@ -13,13 +13,13 @@ _TOKEN = re.compile(
     r"-inf\b|1/sqrt\(d_k\)|sqrt\([^()\s]*\)|1/d_k|\w+\^-1/4|o\(1\)|q\.k|q_i\*k_i|pp\^t|ee\^t|delta_ij|->|<=|>=|!=|==|\.\.+"
     r"|[a-z][a-z0-9]*(?:_[a-z0-9]+)*(?:\^[a-z0-9]+)?(?:'[a-z]+)?|\d+(?:\.\d+)?(?:e[+-]?\d+)?%?|\n|[^\s\w]"
 )
-_BREAKS_CLAUSE = frozenset(
-    "but so because since while whereas which then hence thus therefore though however if when unless where who yet except -> and as".split()
-)
+_CONJUNCTIONS = "but so because since while whereas which then hence thus therefore though however if when unless where who yet except -> and as"
+_BREAKS_CLAUSE = frozenset(_CONJUNCTIONS.split())
 _NEW_CLAUSE = re.compile(r"\s+(?:the|it|they|that|this|these|we|you|so|there|its|their|then|i|if|when|one|once|as|after|with|because|since)\b")
 _SMALL = re.compile(r"\d+(?:\.\d+)?e-(?:[4-9]|\d\d+)")
-_AUXILIARIES = frozenset("be do have can will would could should".split())
-_OPERATORS = frozenset("= == ~ + - * / < > <= >= != -> ^ @".split())
+_AUXILIARIES = frozenset(["be", "do", "have", "can", "will", "would", "could", "should"])
+_SIGNS = "= == ~ + - * / < > <= >= != -> ^ @"
+_OPERATORS = frozenset(_SIGNS.split())
 
 
 @dataclass(slots=True)

@@ -17,25 +17,24 @@ def _by_first(phrases: str) -> dict[str, list[list[str]]]:
 
 
 _DISCLAIM = _by_first(
-        "not remember;not recall;not know;not sure;no idea;forget;forgot;blank on;blanking on;unsure;no clue;not certain;"
-        "not write;have not clue;not think;doubt that;doubt;not tell you;not derive;not explain"
+    "not remember;not recall;not know;not sure;no idea;forget;forgot;blank on;blanking on;unsure;no clue;not certain;"
+    "not write;have not clue;not think;doubt that;doubt;not tell you;not derive;not explain"
 )
 _HEARSAY = _by_first(
-        "people say;people think;people believe;people claim;people often say;they say;some say;some people;some claim;many say;many people;"
-        "many think;many believe;might think;often claimed;commonly claimed;often said;commonly believed;usual answer;textbook answer;"
-        "you would think;tempting say;tempting think;it sound;used think;used believe;one would think;student say;claim be;people will tell"
+    "people say;people think;people believe;people claim;people often say;they say;some say;some people;some claim;many say;many people;"
+    "many think;many believe;might think;often claimed;commonly claimed;often said;commonly believed;usual answer;textbook answer;"
+    "you would think;tempting say;tempting think;it sound;used think;used believe;one would think;student say;claim be;people will tell"
 )
 _WITHDRAW = _by_first(
-        "actually no;no wait;wait no;scratch that;no sorry;sorry no;sorry;or rather;hmm no;oops;strike that;my bad;take that back;"
-        "no actually;wait actually;wait;i mean;i meant;no hang on;hang on;no that be wrong;let me fix;let me redo;let me correct;uh no;er no;ugh no;nope;make that;"
-        "ignore that;forget that;no no"
+    "actually no;no wait;wait no;scratch that;no sorry;sorry no;sorry;or rather;hmm no;oops;strike that;my bad;take that back;"
+    "no actually;wait actually;wait;i mean;i meant;no hang on;hang on;no that be wrong;let me fix;let me redo;let me correct;uh no;er no;ugh no;nope;make that;"
+    "ignore that;forget that;no no"
 )
-_OPPOSITE = [
-    frozenset(p.split()) for p in (
-        "before after;pre post;d_k sqrt(d_k) d_k^2;1/d_k 1/sqrt(d_k);big small large;row column;independent dependent;grow shrink;"
-        "increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp"
-    ).split(";")
-]  # fmt: skip
+_OPPOSITES = (
+    "before after;pre post;d_k sqrt(d_k) d_k^2;1/d_k 1/sqrt(d_k);big small large;row column;independent dependent;grow shrink;"
+    "increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp"
+)
+_OPPOSITE = [frozenset(pair.split()) for pair in _OPPOSITES.split(";")]
 
 
 def mute(text: Text) -> None:
@@ -142,12 +141,17 @@ def _hearsay(tokens: list[Token]) -> None:
                 token.muted = True
 
 
+def _opposite(one: Token, other: Token) -> bool:
+    stems, words = {one.stem, other.stem}, {one.word, other.word}
+    return len(stems) == 2 and any(stems <= each or words <= each for each in _OPPOSITE)
+
+
 def _hedged(tokens: list[Token]) -> None:
     for at in range(1, len(tokens) - 1):
         if tokens[at].word not in ("or", "maybe", "perhaps"):
             continue
         left, right = tokens[max(0, at - 2) : at], tokens[at + 1 : at + 3]
-        pairs = [(a, b) for a in left for b in right for opposite in _OPPOSITE if a.stem != b.stem and ({a.stem, b.stem} <= opposite or {a.word, b.word} <= opposite)]
+        pairs = [(a, b) for a in left for b in right if _opposite(a, b)]
         if pairs:
             for token in [*(a for a, _ in pairs), *tokens[at + 1 : at + 4]]:
                 token.muted = True  # what they stand before belongs to both

@@ -168,18 +168,21 @@ CONTRACTED = {
     "presoftmax": "pre softmax", "postsoftmax": "post softmax", "unlearnable": "un learnable",
 }  # fmt: skip
 
-FILLERS = frozenset(
+_FILLERS = (
     "a an the just really basically simply actually very pretty quite also literally essentially then now even roughly approximately "
     "nearly almost practically effectively completely totally entirely fully like kind sort well ok okay so here there clearly obviously always "
-    "immediately quickly rapidly would will can could should may might must do ever please anyway again".split()
+    "immediately quickly rapidly would will can could should may might must do ever please anyway again"
 )
-NEGATORS = frozenset("not no never neither nor none nothing nobody nowhere without hardly barely scarcely cannot lack lacks non".split())
+FILLERS = frozenset(_FILLERS.split())
+_NEGATORS = "not no never neither nor none nothing nobody nowhere without hardly barely scarcely cannot lack lacks non"
+NEGATORS = frozenset(_NEGATORS.split())
 
-_KEPT = frozenset(
+_AS_THEY_ARE = (
     "nothing during thing something anything everything being bias always less unless across process cross gaussian axis basis analysis "
     "loss class mass pass miss access plus minus thus this various nous focus versus red bed need feed speed indeed hundred seed "
-    "string bring ring spring king sing wing".split()
+    "string bring ring spring king sing wing"
 )
+_KEPT = frozenset(_AS_THEY_ARE.split())
 
 
 @lru_cache(maxsize=8192)
