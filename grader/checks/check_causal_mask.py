@@ -97,10 +97,11 @@ def test_mask_on_the_asked_device(submission, device):
 @points(1)
 @of("causal_mask")
 def test_negative_sizes_refused(submission):
-    """A negative size is a ValueError that names it."""
+    """A negative size is a ValueError that names it; a size of 0 gives an empty mask, or is refused as well."""
     refuses(lambda: submission.causal_mask(-1), ("t_q", "t_k"), case="t_q=-1")
     refuses(lambda: submission.causal_mask(3, -1), ("t_k",), case="t_q=3, t_k=-1")
     refuses(lambda: submission.causal_mask(-2, 3), ("t_q",), case="t_q=-2, t_k=3")
+    refuses(lambda: submission.causal_mask(3, 0), or_empty=True, case="t_q=3, t_k=0")
 
 
 # ---------------------------------------------------------------- padding_mask
@@ -285,7 +286,7 @@ def test_softmax_of_half_precision(submission, rng):
 def test_layout_of_scores_and_masks(submission, rng):
     """Scores and masks that lie transposed in memory give what their contiguous copies give."""
     scores, mask = rng.standard_normal((2, 3, 4)), some_mask(rng, (3, 4))
-    turned = {"scores": tensor(scores, order=(2, 0, 1)), "mask": tensor(mask, order=(1, 0))}
+    turned = {"scores": tensor(scores, order=(2, 1, 0)), "mask": tensor(mask, order=(1, 0))}
     expect(submission.mask_scores(**turned), hide(scores, mask), dtype="float64", tol=0.0, case="transposed views")
     expect(submission.masked_softmax(**turned), softmax(scores, mask), dtype="float64", case="transposed views")
 

@@ -1,5 +1,7 @@
 """What people get wrong in exercise 03: the masks. Weights and attention are in causal_mask_weights and causal_mask_attention."""
 
+import sys
+
 import torch
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.causal_mask_attention import *  # noqa: F403
@@ -11,6 +13,11 @@ def square(t_q, t_k):
     """Both sizes, the second of them given or not; negative ones refused."""
     right.causal_mask(t_q, t_k)
     return t_q, t_q if t_k is None else t_k
+
+
+def memory():
+    """What a submission would keep in a global: it lives as long as the solution that the misconception stands in."""
+    return vars(sys.modules["solution_on_stage"]).setdefault("_kept", {})
 
 
 # ---------------------------------------------------------------- causal_mask
@@ -279,6 +286,73 @@ def negative_is_empty(t_q, t_k=None, device=None):
     return right.causal_mask(max(t_q, 0), max(t_k, 0), device)
 
 
+@misconception("negative-sizes-asserted", of="causal_mask")
+def negative_asserted(t_q, t_k=None, device=None):
+    """You assert that sizes aren't negative; a ValueError that names the argument was asked.
+
+    Example: causal_mask(-1) has to raise a ValueError with `t_q` in its message.
+    Why: assertions state what can't happen, vanish under `python -O`, and no caller catches them.
+    Look at: the `assert`: an `if` and a `raise ValueError(...)` say the same to the caller.
+    """
+    assert t_q >= 0
+    assert t_k is None or t_k >= 0
+    return right.causal_mask(t_q, t_k, device)
+
+
+@misconception("zero-taken-as-missing", of="causal_mask")
+def zero_missing(t_q, t_k=None, device=None):
+    """You take t_k=0 for a t_k that wasn't given, and answer with a square mask.
+
+    Example: causal_mask(3, 0) has no keys: its mask is empty, or it is refused; yours has three columns.
+    Why: `t_k or t_q` and `if not t_k` can't tell 0 from None.
+    Look at: `t_k is None`.
+    """
+    return right.causal_mask(t_q, t_k or t_q, device)
+
+
+@misconception("mask-shared-between-calls", of="causal_mask")
+def shared(t_q, t_k=None, device=None):
+    """Your masks come out of a cache, and every caller gets the same tensor: whoever writes into his changes everybody's.
+
+    Example: after `causal_mask(3, 5).logical_not_()` your next causal_mask(3, 5) comes back inverted.
+    Why: a result never shares memory with the result of another call. Keep a copy back (`clone`), or drop the cache: the mask is cheap.
+    Look at: `lru_cache`, a dictionary or a global tensor.
+    """
+    key = (t_q, t_k, str(device))
+    if key not in memory():
+        memory()[key] = right.causal_mask(t_q, t_k, device)
+    return memory()[key]
+
+
+@misconception("slices-of-one-big-mask", of="causal_mask")
+def slices(t_q, t_k=None, device=None):
+    """Your masks are views of one big mask: whoever writes into his changes everybody's.
+
+    Example: after `causal_mask(3, 5).logical_not_()` other masks of yours come back with wrong entries.
+    Why: a result never shares memory with the result of another call. A slice is a view; `clone` makes it a copy.
+    Look at: the global (or cached) mask that you slice.
+    """
+    t_q, t_k = square(t_q, t_k)
+    if t_q > t_k:
+        return right.causal_mask(t_q, t_k, device)
+    big = memory().setdefault("big", right.causal_mask(64))
+    return big[t_k - t_q : t_k, :t_k].to(device or "cpu")
+
+
+@misconception("mask-remembered-by-queries", of="causal_mask")
+def by_queries(t_q, t_k=None, device=None):
+    """You keep masks by t_q alone: another t_k gets the mask of the first one.
+
+    Example: causal_mask(3, 4) after causal_mask(3, 5) comes back with five columns.
+    Why: a cache is right only if its key holds everything that the result depends on.
+    Look at: the key of your cache.
+    """
+    square(t_q, t_k)
+    if t_q not in memory():
+        memory()[t_q] = right.causal_mask(t_q, t_k, device)
+    return memory()[t_q]
+
+
 @misconception("negative-t-k-unchecked", of="causal_mask")
 def only_t_q_checked(t_q, t_k=None, device=None):
     """You refuse a negative t_q and leave a negative t_k to PyTorch, whose RuntimeError doesn't name it.
@@ -517,6 +591,44 @@ def full_refused(lengths, t_k):
     if (lengths >= t_k).any():
         raise ValueError("lengths")
     return right.padding_mask(lengths, t_k)
+
+
+@misconception("lengths-asserted", of="padding_mask")
+def lengths_asserted(lengths, t_k):
+    """You assert that the lengths are possible; a ValueError that names them was asked.
+
+    Example: lengths=[4], t_k=3 has to raise a ValueError with `lengths` in its message.
+    Why: assertions state what can't happen, vanish under `python -O`, and no caller catches them.
+    Look at: the `assert`: an `if` and a `raise ValueError(...)` say the same to the caller.
+    """
+    assert (lengths >= 0).all()
+    assert (lengths <= t_k).all()
+    return right.padding_mask(lengths, t_k)
+
+
+@misconception("lengths-an-index-error", of="padding_mask")
+def lengths_index_error(lengths, t_k):
+    """You refuse impossible lengths with an IndexError; this exercise asks for a ValueError that names `lengths`.
+
+    Example: lengths=[4], t_k=3: `except ValueError` in the caller doesn't catch what you raise.
+    Why: one class for every impossible argument lets a caller handle them in one place.
+    Look at: the class after `raise`.
+    """
+    if ((lengths < 0) | (lengths > t_k)).any():
+        raise IndexError("lengths")
+    return right.padding_mask(lengths, t_k)
+
+
+@misconception("padding-remembered-by-shape", of="padding_mask")
+def padding_by_shape(lengths, t_k):
+    """You keep padding masks by their shape: other lengths of the same number get the first mask.
+
+    Example: lengths=[4, 1, 5] after lengths=[0, 3, 2], t_k=5: the first mask comes back.
+    Why: a cache is right only if its key holds everything that the result depends on, and here that's the lengths themselves.
+    Look at: the key of your cache.
+    """
+    mask = right.padding_mask(lengths, t_k)
+    return memory().setdefault((len(lengths), t_k), mask).clone()
 
 
 @misconception("lengths-clamped", of="padding_mask", extends="lengths-unchecked")

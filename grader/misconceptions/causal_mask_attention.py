@@ -241,6 +241,17 @@ def large_leak(q, k, v):
     return weighed_by(q, k, v, lambda scores, mask: (scores + (~mask).to(scores.dtype) * -1e9).softmax(-1))
 
 
+@misconception("medium-scores-leak", of="causal_attention", question="causal-mask-place")
+def medium_leak(q, k, v):
+    """You add -1e4 to the scores of the future: a score larger than that still wins, and rows that see nothing share evenly.
+
+    Example: move the last key by 1e4, and earlier outputs change; they have to stay bit for bit.
+    Why: a large number is only large beside others; -inf is below everything.
+    Look at: replace the scores instead of adding to them, and look after rows without a visible key.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: (scores + (~mask).to(scores.dtype) * -1e4).softmax(-1))
+
+
 # ---------------------------------------------------------------- queries that see nothing
 
 
@@ -452,6 +463,32 @@ def half_scores_only(q, k, v):
     """
     scores, mask, values = parts(q, k, v)
     scores = (q @ k.mT).to(scores.dtype) * q.shape[-1] ** -0.5
+    return (right.masked_softmax(scores, mask) @ values).to(q.dtype)
+
+
+@misconception("queries-scaled-in-half-precision", of="causal_attention", extends="scores-in-half-precision")
+def half_prescaled(q, k, v):
+    """With half precision you scale and multiply in float16 or bfloat16: the scores are rounded before the softmax sees them.
+
+    Example: a float16 score near 1470 is a whole number: differences below 1, which decide the weights, are gone.
+    Why: sums run in float32; only the result is cast back.
+    Look at: q @ k^T: bring q and k to float32 first.
+    """
+    right.causal_attention(q, k, v)
+    weights = right.masked_softmax((q * q.shape[-1] ** -0.5) @ k.mT, right.causal_mask(q.shape[-2], k.shape[-2], q.device))
+    return weights @ v
+
+
+@misconception("scores-rounded-to-half-precision", of="causal_attention", extends="scores-in-half-precision")
+def half_rounded(q, k, v):
+    """With half precision your scores are float16 or bfloat16 for a moment, and float32 again from the softmax on: the digits are gone.
+
+    Example: a float16 score near 1470 is a whole number: differences below 1, which decide the weights, are gone. Past 65504 it is infinite.
+    Why: sums run in float32; widening a rounded number doesn't bring its digits back.
+    Look at: the `.float()` belongs to q and k, before the product.
+    """
+    _, mask, values = parts(q, k, v)
+    scores = (q @ k.mT * q.shape[-1] ** -0.5).to(values.dtype)
     return (right.masked_softmax(scores, mask) @ values).to(q.dtype)
 
 

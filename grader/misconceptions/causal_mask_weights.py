@@ -244,6 +244,32 @@ def type_error(scores, mask):
     return right.mask_scores(scores, mask)
 
 
+@misconception("masks-asserted", of="mask_scores")
+def masks_asserted(scores, mask):
+    """You assert that the mask is boolean and fits; a ValueError that names `mask` was asked.
+
+    Example: a float mask has to raise a ValueError with `mask` in its message.
+    Why: assertions state what can't happen, vanish under `python -O`, and no caller catches them.
+    Look at: the `assert`: an `if` and a `raise ValueError(...)` say the same to the caller.
+    """
+    try:
+        return right.mask_scores(scores, mask)
+    except ValueError:
+        raise AssertionError("mask") from None
+
+
+@misconception("mask-dtype-asserted", of="mask_scores")
+def dtype_asserted(scores, mask):
+    """You assert that the mask is boolean; a ValueError that names `mask` was asked.
+
+    Example: a float mask has to raise a ValueError with `mask` in its message.
+    Why: assertions state what can't happen, vanish under `python -O`, and no caller catches them.
+    Look at: the `assert`: an `if` and a `raise ValueError(...)` say the same to the caller.
+    """
+    assert mask.dtype == torch.bool
+    return right.mask_scores(scores, mask)
+
+
 @misconception("enlarging-masks-taken", of="mask_scores")
 def enlarging_taken(scores, mask):
     """You let a mask enlarge the scores, and leave one that doesn't fit to PyTorch; both are ValueErrors that name `mask`.
@@ -366,7 +392,7 @@ def share_evenly(scores, mask):
 
 @misconception("hidden-weights-from-minus-a-billion", of="masked_softmax")
 def from_minus_billion(scores, mask):
-    """You hide with -1e9: a row that sees nothing shares its weight evenly, and a visible score below -1e9 loses to hidden keys.
+    """You hide with a large negative number, such as -1e9: a row that sees nothing shares its weight evenly, and a lower visible score loses.
 
     Example: scores [[1, 2]], mask [[False, False]]: you return [[0.5, 0.5]], and [[0, 0]] is right.
     Why: a large number is only large beside others; -inf is below everything.
@@ -386,6 +412,30 @@ def billion_added(scores, mask):
     right.mask_scores(scores, mask)
     wide = widened(scores)
     return (wide + (~mask).to(wide.dtype) * -1e9).softmax(-1).to(scores.dtype)
+
+
+@misconception("minus-ten-thousand-added", of="masked_softmax")
+def ten_thousand_added(scores, mask):
+    """You add -1e4 to hidden scores: a hidden score larger than that still wins.
+
+    Example: scores [[0, 1e5]], mask [[True, False]]: you give all the weight to the hidden key, and [[1, 0]] is right.
+    Why: the weights have to be those of the visible keys however large the hidden scores are, so replace instead of adding.
+    Look at: `scores + (1 - mask) * -1e4`: choose with `masked_fill` or `torch.where` and -inf.
+    """
+    right.mask_scores(scores, mask)
+    wide = widened(scores)
+    return (wide + (~mask).to(wide.dtype) * -1e4).softmax(-1).to(scores.dtype)
+
+
+@misconception("minus-a-billion-then-emptied", of="masked_softmax")
+def billion_emptied(scores, mask):
+    """You hide with a large negative number, such as -1e9, and set hidden weights to 0 afterwards: a visible score below it gets no weight.
+
+    Example: scores [[0.5, -1e10, 1]], only the middle one visible: you return zeros, and [[0, 1, 0]] is right.
+    Why: the hidden keys took all the weight before you emptied them; -inf is below everything.
+    Look at: the value that you fill in.
+    """
+    return filled(widened(scores), mask, -1e9).softmax(-1).masked_fill(~mask, 0.0).to(scores.dtype)
 
 
 @misconception("mask-after-the-softmax", of="masked_softmax", question="causal-mask-place")
@@ -733,6 +783,19 @@ def weights_empty_sees_all(scores, mask):
     """
     right.mask_scores(scores, mask)
     return right.masked_softmax(scores, mask | ~mask.any(-1, keepdim=True))
+
+
+@misconception("views-of-strided-scores", of="masked_softmax")
+def strided_views(scores, mask):
+    """You call `view` on scores that may not lie contiguously in memory, which fails.
+
+    Example: transposed scores have to work like their contiguous copy.
+    Why: results depend on values, not on how they lie in memory.
+    Look at: `reshape` (or `flatten`) copies where it has to; `view` never does.
+    """
+    rows = scores.view(-1, scores.shape[-1])
+    visible = mask.expand(scores.shape).reshape(rows.shape)
+    return right.masked_softmax(rows, visible).view(scores.shape)
 
 
 @misconception("gradient-through-hidden-exponentials", of="masked_softmax")

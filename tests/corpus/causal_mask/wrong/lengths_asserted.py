@@ -1,5 +1,5 @@
 # mistake: lengths are asserted
-# says: AssertionError
+# names: lengths-asserted
 import torch
 
 

@@ -1,5 +1,5 @@
 # mistake: bad lengths end in an IndexError
-# says: IndexError
+# names: lengths-an-index-error
 import torch
 
 

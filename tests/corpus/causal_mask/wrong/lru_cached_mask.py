@@ -1,5 +1,5 @@
 # mistake: cached masks are shared with every caller
-# names: -
+# names: mask-shared-between-calls
 import functools
 import torch
 

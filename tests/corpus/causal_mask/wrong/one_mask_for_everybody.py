@@ -1,5 +1,5 @@
 # mistake: slices of one big mask are handed out
-# names: -
+# names: slices-of-one-big-mask
 import torch
 
 _BIG = torch.ones(64, 64, dtype=torch.bool).tril()

@@ -1,5 +1,5 @@
 # mistake: -1e4 is added to hidden scores
-# says: .
+# names: medium-scores-leak
 import torch
 
 

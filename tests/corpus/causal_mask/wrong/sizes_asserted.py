@@ -1,5 +1,5 @@
 # mistake: negative sizes end in an assertion
-# says: AssertionError
+# names: negative-sizes-asserted
 import torch
 
 
