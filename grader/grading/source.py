@@ -9,7 +9,7 @@ import tokenize
 import warnings
 from dataclasses import dataclass
 
-SIZE_CAP = 1 << 20
+SIZE_CAP = 256 << 10
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Unreadable(Exception):
 def read_source(data: bytes, name: str) -> str:
     """The text of a submission. Raises Unreadable with a sentence that says what is wrong and where."""
     if len(data) > SIZE_CAP:
-        raise Unreadable(f"{name} is {len(data) / 2**20:.1f} MiB; a submission is at most 1 MiB of Python.")
+        raise Unreadable(f"{name} is {len(data) / 2**10:.0f} KiB; a submission is at most {SIZE_CAP >> 10} KiB of Python.")
     try:
         text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,0 +1,122 @@
+"""The off-limits reader: every road to a forbidden name is seen, and nothing innocent is refused."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from attngrade.catalog import OffLimits, builtin
+from attngrade.grading.rules import broken_rules, last_matches
+from attngrade.grading.source import read_source
+
+RULES = (OffLimits("name", "scaled_dot_product_attention"), OffLimits("name", "MultiheadAttention"), OffLimits("module", "torch.nn.attention"))
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+
+ROADS = {
+    "plain": "def f(q):\n    return F.scaled_dot_product_attention(q, q, q)",
+    "never called": "def f(q):\n    return q\n    F.scaled_dot_product_attention(q, q, q)",
+    "imported": "from torch.nn.functional import scaled_dot_product_attention\ndef f(q):\n    return q",
+    "alias": "from torch.nn.functional import scaled_dot_product_attention as a\ndef f(q):\n    return a(q)",
+    "starred": "from torch.nn.functional import *\ndef f(q):\n    return scaled_dot_product_attention(q, q, q)",
+    "bound": "a = F.scaled_dot_product_attention\ndef f(q):\n    return a(q)",
+    "tuple": "g, a = getattr, 'scaled_dot_product_attention'\ndef f(q):\n    return g(F, a)(q)",
+    "default": "def f(q, name='scaled_dot_product_attention'):\n    return getattr(F, name)(q)",
+    "walrus": "def f(q):\n    return (a := F.scaled_dot_product_attention)(q)",
+    "operator": "def f(q):\n    return torch.ops.aten.scaled_dot_product_attention.default(q)",
+    "private": "def f(q):\n    return torch._C._nn._scaled_dot_product_attention_math(q)",
+    "flash": "def f(q):\n    return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q)",
+    "native": "def f(q):\n    return torch._native_multi_head_attention(q)",
+    "method": "def f(q):\n    return q.scaled_dot_product_attention(q)",
+    "getattr": "def f(q):\n    return getattr(F, 'scaled_dot_' + 'product_attention')(q)",
+    "joined": "def f(q):\n    return getattr(F, '_'.join(['scaled', 'dot', 'product', 'attention']))(q)",
+    "reversed": "def f(q):\n    return getattr(F, 'noitnetta_tcudorp_tod_delacs'[::-1])(q)",
+    "codes": "def f(q):\n    return getattr(F, ''.join(chr(c + 1) for c in b'rb`kdc^cns^oqnctbs^`ssdmshnm'))(q)",
+    "named pieces": "A = 'scaled_dot'\nB = A + '_product_attention'\ndef f(q):\n    return getattr(F, B)(q)",
+    "vars": "def f(q):\n    return vars(F)['scaled_dot_product_attention'](q)",
+    "loop": "def f(q):\n    for n in ('scaled_dot_product_attention',):\n        return getattr(F, n)(q)",
+    "searched": "WANTED = 'scaled_dot_product_attention'\ndef f(q):\n    return [getattr(F, n) for n in dir(F) if n == WANTED][0](q)",
+    "handed on": "import functools\ndef f(q):\n    return functools.reduce(getattr, ('functional', 'scaled_dot_product_attention'), nn)(q)",
+    "attrgetter": "import operator\ndef f(q):\n    return operator.attrgetter('nn.functional.scaled_dot_product_attention')(torch)(q)",
+    "eval": "def f(q):\n    return eval('F.scaled_dot_product_attention(q, q, q)')",
+    "exec of a name": "CODE = 'r = F.scaled_dot_' + 'product_attention'\ndef f(q):\n    exec(CODE)",
+    "eval in eval": "def f(q):\n    return eval('eval(\"F.scaled_dot_product_attention\")')",
+    "script": "def f(q):\n    return torch.jit.CompilationUnit('def g(q):\\n  return torch.scaled_dot_product_attention(q, q, q)').g(q)",
+    "by schema": "def f(q):\n    return torch._C._jit_get_operation('aten::scaled_dot_product_attention')[0](q)",
+    "class": "class A(nn.MultiheadAttention):\n    pass\ndef f(q):\n    return A(q)",
+    "module": "from torch.nn.attention import sdpa_kernel\ndef f(q):\n    return q",
+    "module below": "import torch.nn.attention.flex_attention as x\ndef f(q):\n    return x(q)",
+    "module by name": "import importlib\ndef f(q):\n    return importlib.import_module('torch.nn.' + 'attention')",
+    "module as attribute": "def f(q):\n    return nn.attention.flex_attention.flex_attention(q)",
+    "decorator": "@F.scaled_dot_product_attention\ndef f(q):\n    return q",
+    "lambda": "g = lambda q: F.scaled_dot_product_attention(q)\ndef f(q):\n    return g(q)",
+    "helper's helper": "def h(q):\n    return F.scaled_dot_product_attention(q)\ndef g(q):\n    return h(q)\ndef f(q):\n    return g(q)",
+}
+INNOCENT = {
+    "docstring": "def f(q):\n    '''Like scaled_dot_product_attention, and MultiheadAttention, by hand.'''\n    return q",
+    "comment": "def f(q):\n    # scaled_dot_product_attention would do this\n    return q",
+    "own function": "def scaled_dot_product_attention(q):\n    return q\ndef f(q):\n    return scaled_dot_product_attention(q)",
+    "own method": "class A:\n    def scaled_dot_product_attention(self, q):\n        return q\n    def go(self, q):\n        return self.scaled_dot_product_attention(q)\ndef f(q):\n    return A().go(q)",
+    "own class": "class MultiheadAttention(nn.Module):\n    pass\ndef f(q):\n    return MultiheadAttention()",
+    "message": "def f(q):\n    raise ValueError('scaled_dot_product_attention is off limits')",
+    "printed": "def f(q):\n    print('scaled_dot_product_attention', q)\n    return q",
+    "key": "def f(q):\n    return {'scaled_dot_product_attention': q}['scaled_dot_product_attention']",
+    "other fetching": "def f(q):\n    print('scaled_dot_product_attention')\n    return getattr(torch, 'exp')(q)",
+    "long name": "def f(q):\n    scaled_dot_product_attention_weights = q\n    return scaled_dot_product_attention_weights",
+    "own attention module": "class attention:\n    pass\ndef f(q):\n    return attention",
+}
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_a_road_to_a_forbidden_name_is_seen(road: str) -> None:
+    broken = broken_rules(HEAD + ROADS[road] + "\n", RULES, ("f",))
+
+    assert broken and "f" in broken[0].functions
+
+
+@pytest.mark.parametrize("case", INNOCENT)
+def test_innocent_code_is_left_alone(case: str) -> None:
+    assert broken_rules(HEAD + INNOCENT[case] + "\n", RULES, ("f",)) == ()
+
+
+def test_only_the_functions_that_use_it_lose_their_points() -> None:
+    source = HEAD + "def f(q):\n    return F.scaled_dot_product_attention(q)\n\n\ndef g(q):\n    return q\n"
+
+    assert broken_rules(source, RULES, ("f", "g"))[0].functions == ("f",)
+
+
+def test_an_operator_is_known_by_all_words_of_the_name() -> None:
+    assert last_matches("_scaled_dot_product_efficient_attention", "scaled_dot_product_attention")
+    assert last_matches("_native_multi_head_attention", "MultiheadAttention")
+    assert last_matches("native_layer_norm", "layer_norm")
+    assert not last_matches("attention_product", "scaled_dot_product_attention")
+
+
+RIGHT = [path for exercise in builtin().exercises for path in (exercise.solution, exercise.stub, *sorted(exercise.alternatives.glob("*.py")))]
+
+
+@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
+def test_no_right_submission_breaks_a_rule(path) -> None:  # type: ignore[no-untyped-def]
+    exercise = next(exercise for exercise in builtin().exercises if path in (exercise.solution, exercise.stub) or path.parent == exercise.alternatives)
+
+    assert broken_rules(path.read_text(encoding="utf-8"), exercise.off_limits, exercise.functions) == ()
+
+
+BOMBS = {
+    "doubling strings": "a0 = 'x'\n" + "".join(f"a{i + 1} = a{i} + a{i}\n" for i in range(60)) + "getattr(F, a60)\n",
+    "doubling numbers": "a0 = 1\n" + "".join(f"a{i + 1} = a{i} + a{i}\n" for i in range(60)) + "getattr(F, chr(a60))\n",
+    "a wide format": "getattr(F, '%1000000000d' % 1)\ngetattr(F, '{:>1000000000}'.format(1))\ngetattr(F, f'{1:>1000000000}')\ngetattr(F, '%*d' % (10**9, 1))\n",
+    "replacing": "getattr(F, '" + "a" * 9000 + "'.replace('a', '" + "b" * 9000 + "'))\n",
+    "a long chain": "x = F" + ".a" * 2500 + "\n",
+    "doubling lists": "a0 = [1]\n" + "".join(f"a{i + 1} = [a{i}, a{i}]\n" for i in range(60)) + "getattr(F, ''.join(a60))\n",
+    "eval of evals": "eval('eval(\"eval(1)\")')\n" * 500,
+    "many names": "".join(f"n{i} = 'a{i}'\n" for i in range(3000)) + "".join(f"getattr(F, n{i} + n{i})\n" for i in range(3000)),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_reading_takes_bounded_time(name: str) -> None:
+    started = time.process_time()
+
+    broken_rules(read_source((HEAD + BOMBS[name]).encode(), "bomb.py"), RULES, ("f",))
+
+    assert time.process_time() - started < 5
