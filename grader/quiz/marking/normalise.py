@@ -99,7 +99,7 @@ _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (rf"{_K}\^-1/2", "1/sqrt(d_k)"),
     (rf"{_K}\^-1\b(?!/)", "1/d_k"),
     (r"(?:np|math|torch|jnp)\.(?=[a-z])", ""),
-    (rf"\b(?:square\s+root|sqrt|root)(?:\s+of)?(?:\s+the)?{_OPEN}{_K}{_CLOSE}", " sqrt(d_k) "),
+    (rf"\b(?:square\s+root|sqrt|root|rt)(?:\s+of)?(?:\s+the)?{_OPEN}{_K}{_CLOSE}", " sqrt(d_k) "),
     (r"\bsqrt\s*\(\s*([a-z0-9_.]+)\s*\)", r" sqrt(\1) "),
     (r"\bsqrt\s+(?:of\s+)?(d|n|dim|64|128|256|512|1024)\b", r" sqrt(\1) "),
     (r"\bsqrt(d|n|64|128|256|512|1024)\b", r" sqrt(\1) "),
