@@ -10,10 +10,10 @@ import sys
 import time
 
 import pytest
-from conftest import FILE, RIGHT, attngrade
-
 from attngrade.errors import AttngradeError
 from attngrade.takehome.batch import read_journal
+
+from tests.takehome.world import FILE, RIGHT, attngrade
 
 
 def rows(results):

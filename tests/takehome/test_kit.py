@@ -8,10 +8,10 @@ import zipfile
 
 import pytest
 import yaml
-from conftest import FILE, RIGHT, attngrade
-
 from attngrade.catalog import builtin
 from attngrade.errors import PackProblem, UsageProblem
+
+from tests.takehome.world import FILE, RIGHT, attngrade
 
 
 def test_the_candidate_gets_stub_examples_questions_statement_script_and_manifest(kit):

@@ -9,7 +9,6 @@ import tarfile
 import zipfile
 
 import pytest
-
 from attngrade.takehome.answers import read_answers
 from attngrade.takehome.returns import Return, candidate_name, find_file, read, safe
 
@@ -80,7 +79,7 @@ def test_the_shallowest_file_of_the_name_is_taken_else_the_only_one_that_defines
 
 @pytest.mark.parametrize(
     ("text", "answer"),
-    [("q: |\n  two\n  lines\n", "two\nlines"), ("q: yes\n", "yes"), ("q: 1\n", "1"), ("# q\nq:\n", ""), ("q: |\nnot indented: at all\n", "not indented: at all")],
+    [("q: |\n  two\n  lines\n", "two\nlines"), ("q: yes\n", "yes"), ("q: 1\n", "1"), ("# q\nq:\n", ""), ("q: |\nnot indented: really\n", "not indented: really")],
 )
 def test_answers_are_read_as_they_were_meant(text, answer):
     assert read_answers(Return("x", {"answers.yaml": text.encode()}), ("q",))[0] == {"q": answer}
