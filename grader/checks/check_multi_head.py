@@ -126,8 +126,9 @@ def distance(one, other):
 
 
 def seen(*results, shape):
-    """The arrays of results that have the shape; nothing if one of them hasn't."""
-    return [got.array for got in results] if all(isinstance(got, Result) and got.shape == shape for got in results) else []
+    """One list, of the arrays of results that have the shape; no list if one of them hasn't."""
+    if all(isinstance(got, Result) and got.shape == shape for got in results):
+        yield [got.array for got in results]
 
 
 def layouts(values, dtype):
@@ -272,19 +273,24 @@ def test_gradients_flow_back_through_the_pieces(submission, rng):
 # ---------------------------------------------------------------- attention
 
 
+def one_by_one(submission, x, weights, masks):
+    """Claims that two sequences give in one batch what they give one after the other: equal shapes, other values."""
+    ask = submission.multi_head_attention
+    batched = ask(x, *weights, 2, None, masks)
+    alone = [ask(x[i : i + 1], *weights, 2, None, None if masks is None else masks[i : i + 1]) for i in (0, 1)]
+    for (together,), (first, second) in zip(seen(batched, shape=x.shape), seen(*alone, shape=(1, *x.shape[1:])), strict=False):
+        if distance(first[0], together[0]) < 1e-9:
+            apart, told = distance(second[0], together[1]), "depends on an earlier call with the same shapes"
+            claim(apart < 1e-9, told, got=alone[1], case=f"two calls, same shapes, other x{'' if masks is None else ' and another mask'}")
+    claim(isinstance(batched, Result), f"came back as a {type(batched).__name__} where a tensor was asked", case="two sequences, no mask")
+
+
 @points(1)
 @of("multi_head_attention")
 def test_a_call_knows_nothing_of_earlier_calls(submission, rng):
     """Two sequences give the same in one batch as one after the other: a result depends on the arguments of its own call alone."""
     x, *weights = drawn(rng, 2, 4, 6, 2, 2, 3)
-    masks = np.stack([np.tri(4, dtype=bool), np.tri(4, dtype=bool).T])
-    batched = submission.multi_head_attention(x, *weights, 2, None, masks[:, None])
-    alone = [submission.multi_head_attention(x[i : i + 1], *weights, 2, None, masks[i]) for i in (0, 1)]
-    together, (first, *second) = seen(batched, shape=x.shape), (seen(*alone, shape=(1, 4, 6)) or [None])
-    if together and second and distance(first[0], together[0][0]) < 1e-9:
-        apart = distance(second[0][0], together[0][1])
-        claim(apart < 1e-9, "depends on an earlier call with the same shapes", got=alone[1], case="two calls, other x, other mask, same shapes")
-    claim(isinstance(batched, Result), f"came back as a {type(batched).__name__} where a tensor was asked", case=SIZES.format(2, 4, 6, 2, 2, 3))
+    one_by_one(submission, x, weights, None)
 
 
 @points(1)
@@ -339,7 +345,7 @@ def test_one_head_is_plain_attention(submission, rng):
 
 @points(1)
 @of("multi_head_attention")
-@after("one-head-is-plain-attention")
+@after("a-call-knows-nothing-of-earlier-calls")
 def test_heads_and_sequences_do_not_mix(submission, rng):
     """What belongs to one head or one sequence has no influence on the others."""
     x, w_q, w_k, w_v, _ = drawn(rng, 2, 5, 12, 3, 3, 4)
@@ -348,14 +354,46 @@ def test_heads_and_sequences_do_not_mix(submission, rng):
     for moved in other[1:]:
         moved[:, 4:8] += 0.5
     before, heads, sequences = (submission.multi_head_attention(*a, 3) for a in (args, (x, *other[1:], args[4]), (other[0], *args[1:])))
-    arrays = seen(before, heads, sequences, shape=x.shape)
-    if arrays:
-        case = "w_o the identity; columns 4 to 7 of w_q, w_k and w_v changed"
-        told = "has columns 0 to 3, head 0's, that follow the columns of head 1"
+    case, told = "w_o the identity; columns 4 to 7 of w_q, w_k and w_v changed", "has columns 0 to 3, head 0's, that follow the columns of head 1"
+    for arrays in seen(before, heads, sequences, shape=x.shape):
         claim(distance(arrays[1][..., :4], arrays[0][..., :4]) < 1e-9, told, got=heads, case=case)
         told = "for sequence 0 follows sequence 1"
         claim(distance(arrays[2][0], arrays[0][0]) < 1e-9, told, got=sequences, case="sequence 1 of x changed")
-    same(before, attention(*args, 3), dtype="float64", case="w_o the identity, " + SIZES.format(2, 5, 12, 3, 3, 4))
+
+
+@points(1)
+@of("multi_head_attention")
+@after("heads-and-sequences-do-not-mix")
+def test_a_key_head_serves_neighbouring_query_heads(submission, rng):
+    """With 4 query heads and 2 key/value heads, key/value head 0 serves query heads 0 and 1, and head 1 serves 2 and 3."""
+    x, *weights = (*drawn(rng, 1, 3, 12, 4, 2, 3)[:4], np.eye(12))
+    results = [submission.multi_head_attention(x, *weights, 4, 2)]
+    for place, name in ((1, "w_k"), (2, "w_v")):
+        changed = [weight + 0.0 for weight in weights]
+        changed[place][:, 3:] += 0.5
+        results.append(submission.multi_head_attention(x, *changed, 4, 2))
+        for before, after_ in seen(results[0], results[-1], shape=x.shape):
+            follow = [h for h in range(4) if distance(split(after_, 4)[:, h], split(before, 4)[:, h]) > 1e-9]
+            told = f"shows key/value head 1 in query heads {follow or 'of no number'}; it serves query heads [2, 3]"
+            claim(follow == [2, 3], told, got=results[-1], case=f"columns 3 to 5 of {name} changed, w_o the identity, n_heads=4, n_kv_heads=2")
+
+
+@points(2)
+@of("multi_head_attention")
+@after("a-call-knows-nothing-of-earlier-calls")
+def test_true_means_may_attend(submission, rng):
+    """A key whose mask is False has no influence on a query, a key whose mask is True has."""
+    x, *weights = drawn(rng, 1, 4, 5, 2, 2, 3)
+    mask = np.array([[True, True, False, False]] * 4)
+    moved = [x + shift for shift in (0 * x, np.eye(4)[1][:, None], np.eye(4)[3][:, None])]
+    results = [submission.multi_head_attention(a, *weights, 2, None, mask) for a in moved]
+    case = "T=4, mask True at keys 0 and 1, False at keys 2 and 3; result of token 0"
+    for arrays in seen(*results, shape=x.shape):
+        visible, hidden = (distance(array[0, 0], arrays[0][0, 0]) > 1e-9 for array in arrays[1:])
+        told = "reads the mask the wrong way round: it follows token 3 (mask False) and ignores token 1 (mask True)"
+        claim(visible or not hidden, told, got=results[2], case=case)
+        claim(not hidden, "follows token 3, which the mask hides (False)", got=results[2], case=case)
+        claim(visible, "ignores token 1, which the mask shows (True)", got=results[1], case=case)
 
 
 @points(2)
@@ -373,7 +411,7 @@ def test_every_head_attends_by_itself(submission, rng):
 
 @points(2)
 @of("multi_head_attention")
-@after("every-head-attends-by-itself", "query-heads-share-key-heads-in-groups", "true-means-may-attend")
+@after("every-head-attends-by-itself", "query-heads-share-key-heads-in-groups", "a-mask-takes-keys-out-of-the-softmax")
 def test_gradients_reach_x_and_every_weight(submission, rng):
     """Gradients of x and of all four weights are right, with shared key heads and a mask too."""
     triangle = np.tri(4, dtype=bool)
@@ -469,7 +507,7 @@ def test_attention_refuses_masks_that_do_not_broadcast(submission, rng):
 
 @points(2)
 @of("multi_head_attention")
-@after("every-head-attends-by-itself")
+@after("every-head-attends-by-itself", "a-key-head-serves-neighbouring-query-heads")
 def test_query_heads_share_key_heads_in_groups(submission, rng):
     """With n_kv_heads given, query head h uses key/value head h // (n_heads / n_kv_heads); None means n_heads."""
     for sizes in GROUPED:
@@ -479,39 +517,34 @@ def test_query_heads_share_key_heads_in_groups(submission, rng):
             same(submission.multi_head_attention(*args, h, None), attention(*args, h), dtype="float64", case="n_kv_heads=None, " + case)
 
 
+@points(1)
+@of("multi_head_attention")
+@after("a-call-knows-nothing-of-earlier-calls", "true-means-may-attend")
+def test_a_mask_is_forgotten_after_its_call(submission, rng):
+    """Two sequences with masks of their own give the same in one batch as one after the other."""
+    x, *weights = drawn(rng, 2, 4, 6, 2, 2, 3)
+    one_by_one(submission, x, weights, np.stack([np.tri(4, dtype=bool), np.tri(4, dtype=bool).T])[:, None])
+
+
 @points(2)
 @of("multi_head_attention")
-@after("one-head-is-plain-attention")
-def test_true_means_may_attend(submission, rng):
-    """A key whose mask is False has no influence on a query, a key whose mask is True has."""
-    x, *weights = drawn(rng, 1, 4, 5, 2, 2, 3)
-    mask = np.array([[True, True, False, False]] * 4)
-    moved = [x + shift for shift in (0 * x, np.eye(4)[1][:, None], np.eye(4)[3][:, None])]
-    results = [submission.multi_head_attention(a, *weights, 2, None, mask) for a in moved]
-    arrays = seen(*results, shape=x.shape)
-    if arrays:
-        visible, hidden = (distance(array[0, 0], arrays[0][0, 0]) > 1e-9 for array in arrays[1:])
-        case = "T=4, mask True at keys 0 and 1, False at keys 2 and 3; result of token 0"
-        told = "reads the mask the wrong way round: it follows token 3 (mask False) and ignores token 1 (mask True)"
-        claim(visible or not hidden, told, got=results[2], case=case)
-        claim(not hidden, "follows token 3, which the mask hides (False)", got=results[2], case=case)
-        claim(visible, "ignores token 1, which the mask shows (True)", got=results[1], case=case)
-    for got, a in zip(results, moved, strict=True):
-        same(got, attention(a, *weights, 2, None, mask), dtype="float64", case="T=4, mask True at keys 0 and 1, False at keys 2 and 3")
-    for triangle in (np.tri(5, dtype=bool), np.tri(5, dtype=bool).T):
-        args = drawn(rng, 2, 5, 6, 3, 3, 4)
-        where = f"mask {'lower' if triangle[1, 0] else 'upper'} triangle, T=5"
-        same(submission.multi_head_attention(*args, 3, None, triangle), attention(*args, 3, mask=triangle), dtype="float64", case=where)
+@after("a-mask-is-forgotten-after-its-call", "true-means-may-attend", "every-head-attends-by-itself")
+def test_a_mask_takes_keys_out_of_the_softmax(submission, rng):
+    """With a mask the softmax runs over the visible keys alone: their weights sum to 1, row by row."""
     x, w_q, w_k, w_v, w_o = drawn(rng, 2, 4, 6, 3, 3, 5)
     x[..., 0], w_v[1:] = 1, 0
     got, want = submission.multi_head_attention(x, w_q, w_k, w_v, w_o, 3, None, np.tri(4, dtype=bool)), np.broadcast_to(w_v[0] @ w_o, x.shape)
     why = "All values are equal, so their weighted mean is that value: the weights of the visible keys sum to 1."
     same(got, want, dtype="float64", case="every token has the same value, mask lower triangle", because=why)
+    for triangle in (np.tri(5, dtype=bool), np.tri(5, dtype=bool).T):
+        args = drawn(rng, 2, 5, 6, 3, 3, 4)
+        where = f"mask {'lower' if triangle[1, 0] else 'upper'} triangle, T=5"
+        same(submission.multi_head_attention(*args, 3, None, triangle), attention(*args, 3, mask=triangle), dtype="float64", case=where)
 
 
 @points(2)
 @of("multi_head_attention")
-@after("true-means-may-attend", "query-heads-share-key-heads-in-groups")
+@after("a-mask-takes-keys-out-of-the-softmax", "query-heads-share-key-heads-in-groups")
 def test_the_mask_broadcasts_to_the_scores(submission, rng):
     """A mask of any shape that broadcasts to (B, H, T, T) means what broadcasting says."""
     for b, t, d, h, g, dh in [(2, 4, 5, 3, 3, 2), (3, 3, 4, 3, 3, 2), (2, 5, 6, 4, 2, 3)]:
@@ -528,7 +561,7 @@ def test_the_mask_broadcasts_to_the_scores(submission, rng):
 
 @points(1)
 @of("multi_head_attention")
-@after("true-means-may-attend")
+@after("a-mask-takes-keys-out-of-the-softmax")
 def test_hidden_keys_stay_hidden(submission, rng):
     """Hidden keys get no weight and no gradient, however large their scores are and however low the visible ones."""
     args, mask = drawn(rng, 2, 5, 6, 2, 2, 4), np.ones((5, 5), dtype=bool)
@@ -589,7 +622,7 @@ def test_attention_follows_values_not_memory(submission, rng):
 
 @points(1)
 @of("multi_head_attention")
-@after("every-head-attends-by-itself", "true-means-may-attend")
+@after("query-heads-share-key-heads-in-groups", "a-mask-takes-keys-out-of-the-softmax")
 def test_attention_remembers_nothing(submission, rng):
     """A result of multi_head_attention depends on the arguments of its own call alone, before and after other calls."""
     args, other, mask = drawn(rng, 2, 4, 6, 4, 2, 3), drawn(rng, 2, 4, 6, 4, 2, 3), np.tri(4, dtype=bool)

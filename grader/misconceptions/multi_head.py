@@ -28,6 +28,18 @@ def split_without_swap(x, n_heads):
     return x.reshape(b, h, t, dh)
 
 
+@misconception("split-views-without-swap", of="split_heads", extends="split-without-swap")
+def split_views_without_swap(x, n_heads):
+    """Your split_heads views x straight as (B, H, T, Dh): it cuts the list of tokens into heads, not the columns of each token.
+
+    Example: tokens (0 1) and (2 3), two heads: your head 0 holds 0 and 1, all of token 0; it should hold 0 and 2.
+    Why: a view never moves a number; heads come out of the *last* axis, so they start behind T.
+    Look at: view as (B, T, H, Dh) first, then swap axes 1 and 2. A round trip with a merge that has the same flaw looks perfect.
+    """
+    b, t, h, dh = cut(x, n_heads)
+    return x.view(b, h, t, dh)
+
+
 @misconception("split-interleaves-columns", of="split_heads")
 def split_interleaves_columns(x, n_heads):
     """Your split_heads deals the columns out like cards: head h gets columns h, h + H, h + 2H, ... instead of a block of neighbours.
@@ -322,6 +334,18 @@ def merge_without_swap(x):
     """
     b, h, t, dh = joined(x)
     return x.reshape(b, t, h * dh)
+
+
+@misconception("merge-views-without-swap", of="merge_heads", extends="merge-without-swap")
+def merge_views_without_swap(x):
+    """Your merge_heads views (B, H, T, Dh) straight as (B, T, D): a token gets rows of head 0 alone, one after the other.
+
+    Example: head 0 with rows (0 1) (2 3), head 1 with (4 5) (6 7): your token 0 is 0 1 2 3; it should be 0 1 4 5.
+    Why: a view never moves a number; tokens have to stand before heads first. For other memory layouts it ends in an error, too.
+    Look at: the swap of axes 1 and 2 before the reshape. A round trip with a split that has the same flaw looks perfect.
+    """
+    b, h, t, dh = joined(x)
+    return x.view(b, t, h * dh)
 
 
 @misconception("merge-interleaves-heads", of="merge_heads")
@@ -748,6 +772,18 @@ def repeat_refuses_nothing(x, n_rep):
     Look at: two conditions before anything else: rank 4, and n_rep at least 1.
     """
     return x.repeat_interleave(n_rep, dim=1)
+
+
+@misconception("repeat-asserts-n-rep", of="repeat_kv")
+def repeat_asserts_n_rep(x, n_rep):
+    """Your repeat_kv refuses n_rep below 1 with `assert`; a ValueError is asked.
+
+    Example: n_rep=0 raises AssertionError, and with `python -O` nothing at all.
+    Why: assert states what can't happen; a wrong argument can, and callers catch ValueError.
+    Look at: `if n_rep < 1: raise ValueError(...)` in place of the assert.
+    """
+    assert x.dim() != 4 or n_rep >= 1
+    return repeat_kv(x, n_rep)
 
 
 @misconception("repeat-asserts", of="repeat_kv")

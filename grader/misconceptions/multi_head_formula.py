@@ -2,8 +2,8 @@
 
 import torch
 from attngrade.misconceptions import misconception
-from attngrade.misconceptions.multi_head_parts import attend, staged, through
-from attngrade.solutions.exercise04_multi_head import hide, multi_head_attention
+from attngrade.misconceptions.multi_head_parts import attend, plain_hide, staged, through
+from attngrade.solutions.exercise04_multi_head import multi_head_attention
 
 ATTENTION = "multi_head_attention"
 
@@ -25,11 +25,6 @@ def fitting(*args, **kwargs):
 def as_is(heads, n_rep):
     """No repetition."""
     return heads
-
-
-def broad(scores, mask):
-    """Hides by whatever broadcasting makes of the mask."""
-    return scores.masked_fill(~mask, float("-inf"))
 
 
 def straight(x, n_heads):
@@ -309,7 +304,7 @@ def no_softmax(*args, **kwargs):
     Why: weights are positive and sum to 1, so that the result is a mean of the values.
     Look at: the softmax that is missing between scores and values.
     """
-    return attend(*args, **kwargs, hide=lambda scores, mask: hide(scores, mask).masked_fill(~mask, 0.0), weigh=lambda scores: scores)
+    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask).masked_fill(~mask, 0.0), weigh=lambda scores: scores)
 
 
 @misconception("softmax-twice", of=ATTENTION)
@@ -500,7 +495,7 @@ def heads_ignored(*args, **kwargs):
     Why: every head has a softmax of its own, so each can look somewhere else; one softmax over the summed scores can't.
     Look at: where q, k and v are split before the scores.
     """
-    return attend(*args, **kwargs, split=through_one(*args, **kwargs), repeat=as_is, merge=lambda heads: heads.transpose(1, 2).flatten(2), hide=broad)
+    return attend(*args, **kwargs, split=through_one(*args, **kwargs), repeat=as_is, merge=lambda heads: heads.transpose(1, 2).flatten(2))
 
 
 @misconception("heads-ignored-scaled-by-head", of=ATTENTION, question="single-head-average")
@@ -511,7 +506,7 @@ def heads_ignored_scaled_by_head(*args, **kwargs):
     Why: every head has a softmax of its own, so each can look somewhere else; one softmax over the summed scores can't.
     Look at: where q, k and v are split before the scores.
     """
-    return attend(*args, **kwargs, split=through_one(*args, **kwargs), repeat=as_is, merge=lambda heads: heads.transpose(1, 2).flatten(2), hide=broad,
+    return attend(*args, **kwargs, split=through_one(*args, **kwargs), repeat=as_is, merge=lambda heads: heads.transpose(1, 2).flatten(2),
                   scale=lambda d, h, t, dh: (dh / h) ** -0.5)
 
 
@@ -523,7 +518,7 @@ def heads_attend_to_each_other(*args, **kwargs):
     Why: matrix products act on the last two axes; these have to be tokens and columns.
     Look at: heads third, (B, T, H, Dh), where the scores are made: the swap of axes 1 and 2 is missing.
     """
-    return attend(*args, **kwargs, split=third, repeat=lambda heads, n_rep: heads.repeat_interleave(n_rep, 2), merge=lambda heads: heads.flatten(2), hide=broad)
+    return attend(*args, **kwargs, split=third, repeat=lambda heads, n_rep: heads.repeat_interleave(n_rep, 2), merge=lambda heads: heads.flatten(2))
 
 
 @misconception("attention-merges-without-swap", of=ATTENTION)
@@ -688,7 +683,7 @@ def groups_repeat_tokens(*args, **kwargs):
     Why: the number of heads has to grow to n_heads, the number of keys stays T.
     Look at: the axis of the repetition: heads are axis 1.
     """
-    return attend(*args, **kwargs, repeat=lambda heads, n_rep: heads.repeat_interleave(n_rep, 2), hide=broad)
+    return attend(*args, **kwargs, repeat=lambda heads, n_rep: heads.repeat_interleave(n_rep, 2))
 
 
 @misconception("default-one-kv-head", of=ATTENTION)
@@ -712,6 +707,17 @@ def result_of_first_sequence(*args, **kwargs):
     Look at: an index 0, or a batch axis that was lost and broadcast again.
     """
     return attend(*args, **kwargs, mix=lambda weights, v: (weights @ v)[:1].expand(v.shape[0], -1, -1, -1))
+
+
+@misconception("weights-of-first-sequence", of=ATTENTION)
+def weights_of_first_sequence(*args, **kwargs):
+    """Your attention uses the weights of the first sequence for the whole batch.
+
+    Example: B=2: the second sequence looks where the first one looks.
+    Why: sequences of a batch know nothing of each other.
+    Look at: an index 0, or a batch axis that was lost and broadcast again.
+    """
+    return attend(*args, **kwargs, mix=lambda weights, v: weights[:1] @ v)
 
 
 @misconception("sequences-averaged", of=ATTENTION)

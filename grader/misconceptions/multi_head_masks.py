@@ -2,19 +2,19 @@
 
 import torch
 from attngrade.misconceptions import misconception
-from attngrade.misconceptions.multi_head_parts import NEGATIVE, attend, checked
-from attngrade.solutions.exercise04_multi_head import hide
+from attngrade.misconceptions.multi_head_parts import NEGATIVE, attend, look, no_look, plain_hide
 
 ATTENTION = "multi_head_attention"
-
-def fits(scores, mask):
-    """Whether the mask broadcasts to the scores."""
-    return mask.dim() <= 4 and all(m in (1, n) for m, n in zip(reversed(mask.shape), reversed(scores.shape), strict=False))
-
 
 def on_queries(mask):
     """The mask with its keys taken for queries."""
     return mask.transpose(-2, -1) if mask.dim() > 1 else mask.unsqueeze(-1) if mask.dim() else mask
+
+
+def in_time(scores, mask):
+    """Hides, and refuses misfits here."""
+    look(mask, scores.shape)
+    return plain_hide(scores, mask)
 
 
 def refused():
@@ -40,7 +40,7 @@ def masked_weights(again, late=False, raw=False):
             weights = torch.where(seen["mask"], weights, 0.0) if late or raw else weights * seen["mask"]
             return weights / weights.sum(-1, keepdim=True) if again else weights
 
-        return attend(*args, **kwargs, hide=checked(note), weigh=weigh)
+        return attend(*args, **kwargs, hide=note, weigh=weigh)
 
     return attention
 
@@ -69,7 +69,7 @@ def mask_inverted(*args, **kwargs):
     Why: True means may attend here. Some libraries use True for hidden, so every text has to say which.
     Look at: `~` or `logical_not` before masked_fill: -inf goes where the mask is False.
     """
-    return attend(*args, **kwargs, hide=lambda scores, mask: hide(scores, ~mask))
+    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, ~mask))
 
 
 @misconception("mask-ignored", of=ATTENTION, question="causal-mask-place")
@@ -80,7 +80,7 @@ def mask_ignored(*args, **kwargs):
     Why: what the mask hides has to get -inf before the softmax.
     Look at: a masked_fill whose result is thrown away; without the underscore it changes nothing in place.
     """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: scores))
+    return attend(*args, **kwargs, hide=lambda scores, mask: scores)
 
 
 @misconception("mask-added-as-number", of=ATTENTION)
@@ -91,7 +91,7 @@ def mask_added_as_number(*args, **kwargs):
     Why: only -inf gives a weight of exactly 0.
     Look at: `scores + mask`: an additive mask holds 0 and -inf, a boolean one has to be translated first.
     """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: scores + mask))
+    return attend(*args, **kwargs, hide=lambda scores, mask: scores + mask)
 
 
 @misconception("mask-zeroes-scores", of=ATTENTION, question="causal-mask-place")
@@ -102,7 +102,7 @@ def mask_zeroes_scores(*args, **kwargs):
     Why: 0 is an ordinary score, often a high one; only -inf means no weight.
     Look at: `scores * mask`, or masked_fill with 0.
     """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: scores * mask))
+    return attend(*args, **kwargs, hide=lambda scores, mask: scores * mask)
 
 
 @misconception("mask-after-softmax", of=ATTENTION, question="causal-mask-place")
@@ -118,24 +118,13 @@ def mask_after_softmax(*args, **kwargs):
 
 @misconception("mask-after-softmax-renormalised", of=ATTENTION, question="causal-mask-place")
 def mask_after_softmax_renormalised(*args, **kwargs):
-    """Your attention zeroes weights after the softmax and divides by what is left: with a huge hidden score nothing is left, 0/0.
+    """Your attention lets hidden scores into the softmax and takes their weights out afterwards: with a huge hidden score nothing is left, 0/0.
 
     Example: a hidden score 3000 above the visible ones: their weights underflow to 0, the result is nan.
     Why: algebra agrees with you, floating point doesn't: the maximum that the softmax subtracts is the hidden one.
     Look at: -inf in the scores, before the softmax.
     """
     return masked_weights(True)(*args, **kwargs)
-
-
-@misconception("softmax-maximum-of-hidden", of=ATTENTION, extends="mask-after-softmax-renormalised")
-def softmax_maximum_of_hidden(*args, **kwargs):
-    """Your softmax subtracts the maximum of all scores, hidden ones included: with a huge hidden score everything visible underflows to 0/0.
-
-    Example: a hidden score 3000 above the visible ones: the result is nan.
-    Why: the maximum is subtracted so that one exponential is exactly 1; it has to be a visible one.
-    Look at: the order: hide first, then take the maximum.
-    """
-    return masked_weights(True, late=True)(*args, **kwargs)
 
 
 @misconception("mask-exponentials-overflow", of=ATTENTION)
@@ -212,7 +201,7 @@ def mask_transposed(*args, **kwargs):
     Why: row i of the mask belongs to query i, column j to key j, as in the scores.
     Look at: a transpose of the mask, or mask[j, i] in a loop.
     """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: hide(scores, mask.transpose(-2, -1) if mask.dim() > 1 else mask)))
+    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask.transpose(-2, -1) if mask.dim() > 1 else mask))
 
 
 @misconception("mask-on-queries", of=ATTENTION, extends="mask-transposed")
@@ -223,29 +212,18 @@ def mask_on_queries(*args, **kwargs):
     Why: padding tokens have to vanish as *keys*; what they get themselves hardly matters.
     Look at: an axis swap or unsqueeze on the mask: its last axis is the keys.
     """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: hide(scores, on_queries(mask))))
+    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, on_queries(mask)))
 
 
-@misconception("mask-sentinel-1e9", of=ATTENTION)
-def mask_sentinel_1e9(*args, **kwargs):
-    """Your attention fills hidden scores with -1e9 instead of -inf: visible scores can lie lower.
+@misconception("mask-finite-sentinel", of=ATTENTION)
+def mask_finite_sentinel(*args, **kwargs):
+    """Your attention fills hidden scores with a finite number, like -1e9, instead of -inf: visible scores can lie lower.
 
     Example: all scores near -1e12: the hidden keys, at -1e9, win the softmax.
     Why: the contract sets no bound for scores; -inf is below every one of them.
     Look at: the value in masked_fill: `float("-inf")`.
     """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: scores.masked_fill(~mask, -1e9)))
-
-
-@misconception("mask-sentinel-1e4", of=ATTENTION, extends="mask-sentinel-1e9")
-def mask_sentinel_1e4(*args, **kwargs):
-    """Your attention fills hidden scores with a number like -1e4 instead of -inf: visible scores can lie lower.
-
-    Example: all scores near -1e5: the hidden keys, at -1e4, win the softmax.
-    Why: the contract sets no bound for scores; -inf is below every one of them.
-    Look at: the value in masked_fill: `float("-inf")`.
-    """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: scores.masked_fill(~mask, -1e4)))
+    return attend(*args, **kwargs, hide=lambda scores, mask: scores.masked_fill(~mask, -1e9))
 
 
 @misconception("mask-sentinel-added", of=ATTENTION)
@@ -256,7 +234,7 @@ def mask_sentinel_added(*args, **kwargs):
     Why: the contract sets no bound for scores; -inf is below every one of them.
     Look at: `scores + ...`: masked_fill with -inf, or an additive mask of 0 and -inf.
     """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: scores + torch.zeros_like(scores).masked_fill(~mask, -1e9)))
+    return attend(*args, **kwargs, hide=lambda scores, mask: scores + torch.zeros_like(scores).masked_fill(~mask, -1e9))
 
 
 @misconception("mask-tiny-sentinel", of=ATTENTION)
@@ -267,7 +245,7 @@ def mask_tiny_sentinel(*args, **kwargs):
     Why: 1e-9 is a tiny positive number; -1e9 is a large negative one, and -inf is right.
     Look at: the sign that slipped into the exponent.
     """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: scores.masked_fill(~mask, 1e-9)))
+    return attend(*args, **kwargs, hide=lambda scores, mask: scores.masked_fill(~mask, 1e-9))
 
 
 @misconception("mask-plus-infinity", of=ATTENTION)
@@ -278,7 +256,7 @@ def mask_plus_infinity(*args, **kwargs):
     Why: hidden means a score below all others: minus infinity.
     Look at: the sign of inf, or a double negation.
     """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: scores.masked_fill(~mask, float("inf"))))
+    return attend(*args, **kwargs, hide=lambda scores, mask: scores.masked_fill(~mask, float("inf")))
 
 
 @misconception("mask-times-infinity", of=ATTENTION)
@@ -289,7 +267,7 @@ def mask_times_infinity(*args, **kwargs):
     Why: in floating point 0 times infinity isn't 0.
     Look at: `torch.where` or `masked_fill` in place of the product.
     """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: scores + (1 - mask.to(scores.dtype)) * NEGATIVE))
+    return attend(*args, **kwargs, hide=lambda scores, mask: scores + (1 - mask.to(scores.dtype)) * NEGATIVE)
 
 
 @misconception("mask-of-first-head", of=ATTENTION)
@@ -300,7 +278,7 @@ def mask_of_first_head(*args, **kwargs):
     Why: the mask broadcasts to (B, H, T, T): a head axis in it counts head by head.
     Look at: an index or slice on axis 1 of the mask.
     """
-    return attend(*args, **kwargs, hide=lambda scores, mask: hide(scores, mask.expand(scores.shape)[:, :1] if fits(scores, mask) else mask))
+    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask.expand(scores.shape)[:, :1]))
 
 
 @misconception("mask-of-first-sequence", of=ATTENTION)
@@ -311,7 +289,7 @@ def mask_of_first_sequence(*args, **kwargs):
     Why: the mask broadcasts to (B, H, T, T): a batch axis in it counts sequence by sequence.
     Look at: an index or slice on axis 0 of the mask.
     """
-    return attend(*args, **kwargs, hide=lambda scores, mask: hide(scores, mask.expand(scores.shape)[:1] if fits(scores, mask) else mask))
+    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask.expand(scores.shape)[:1]))
 
 
 @misconception("mask-rank-3-as-batch", of=ATTENTION)
@@ -322,7 +300,7 @@ def mask_rank_3_as_batch(*args, **kwargs):
     Why: the contract speaks of broadcasting alone, and that never guesses what an axis means.
     Look at: `mask[:, None]` or `unsqueeze(1)` for rank 3.
     """
-    return attend(*args, **kwargs, hide=lambda scores, mask: hide(scores, mask[:, None] if mask.dim() == 3 else mask))
+    return attend(*args, **kwargs, hide=lambda scores, mask: in_time(scores, mask[:, None] if mask.dim() == 3 else mask), look=no_look)
 
 
 @misconception("mask-rank-2-as-padding", of=ATTENTION)
@@ -333,7 +311,7 @@ def mask_rank_2_as_padding(*args, **kwargs):
     Why: the contract speaks of broadcasting alone, and that never guesses what an axis means.
     Look at: `mask[:, None, None, :]` for rank 2.
     """
-    return attend(*args, **kwargs, hide=lambda scores, mask: hide(scores, mask[:, None, None] if mask.dim() == 2 else mask))
+    return attend(*args, **kwargs, hide=lambda scores, mask: in_time(scores, mask[:, None, None] if mask.dim() == 2 else mask), look=no_look)
 
 
 @misconception("mask-refuses-low-ranks", of=ATTENTION)
@@ -344,7 +322,7 @@ def mask_refuses_low_ranks(*args, **kwargs):
     Why: broadcasting fills missing axes on the left; nothing asks for a certain rank.
     Look at: a condition on `mask.dim()`; what counts is whether it broadcasts.
     """
-    return attend(*args, **kwargs, hide=lambda scores, mask: hide(scores, mask) if mask.dim() in (2, 4) else refused())
+    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask) if mask.dim() in (2, 4) else refused())
 
 
 @misconception("mask-refuses-all-but-rank-4", of=ATTENTION)
@@ -355,7 +333,7 @@ def mask_refuses_all_but_rank_4(*args, **kwargs):
     Why: broadcasting fills missing axes on the left; nothing asks for a certain rank.
     Look at: a condition on `mask.dim()`; what counts is whether it broadcasts.
     """
-    return attend(*args, **kwargs, hide=lambda scores, mask: hide(scores, mask) if mask.dim() == 4 else refused())
+    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask) if mask.dim() == 4 else refused())
 
 
 @misconception("mask-refuses-rank-below-2", of=ATTENTION)
@@ -366,7 +344,7 @@ def mask_refuses_rank_below_2(*args, **kwargs):
     Why: broadcasting fills missing axes on the left; nothing asks for a certain rank.
     Look at: a condition on `mask.dim()`; what counts is whether it broadcasts.
     """
-    return attend(*args, **kwargs, hide=lambda scores, mask: hide(scores, mask) if mask.dim() >= 2 else refused())
+    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask) if mask.dim() >= 2 else refused())
 
 
 @misconception("always-causal", of=ATTENTION, question="causal-mask-place")

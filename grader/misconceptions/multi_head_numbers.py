@@ -3,7 +3,7 @@
 import torch
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.multi_head_formula import named
-from attngrade.misconceptions.multi_head_parts import attend, checked, memory, staged, wide
+from attngrade.misconceptions.multi_head_parts import attend, memory, staged, wide
 from attngrade.solutions.exercise04_multi_head import multi_head_attention, refuse_misfits
 
 ATTENTION = "multi_head_attention"
@@ -70,14 +70,16 @@ def cut(name, whole=None):
 
 
 def shrinking(place):
-    """Attention that scales one of its arguments in place."""
+    """Attention that scales one of its arguments in place, after the lift: half precision is a copy by then."""
 
     def attention(*args, **kwargs):
-        given = named(*args, **kwargs)
+        given = list(named(*args, **kwargs))
+        dtype = given[0].dtype
         refuse_misfits(*given[:6], given[5] if given[6] is None else given[6])
+        given[:5] = [wide(tensor) for tensor in given[:5]]
         with torch.no_grad():
             given[place].mul_((given[1].shape[1] // given[5]) ** -0.5)
-        return attend(*given, scale=lambda d, h, t, dh: 1.0)
+        return attend(*given, scale=lambda d, h, t, dh: 1.0).to(dtype)
 
     return attention
 
@@ -342,7 +344,7 @@ def mask_changed_in_place(*args, **kwargs):
     Why: a function may change its own tensors, never those of its caller.
     Look at: the underscore of `logical_not_`, or `mask[...] = ...`.
     """
-    return attend(*args, **kwargs, hide=checked(lambda scores, mask: scores.masked_fill(mask.logical_not_(), float("-inf"))))
+    return attend(*args, **kwargs, hide=lambda scores, mask: scores.masked_fill(mask.logical_not_(), float("-inf")))
 
 
 @misconception("w-q-changed-in-place", of=ATTENTION)
@@ -354,17 +356,6 @@ def w_q_changed_in_place(*args, **kwargs):
     Look at: `w_q *= ...` or `mul_`; `w_q = w_q * ...` makes a tensor of your own.
     """
     return shrinking(1)(*args, **kwargs)
-
-
-@misconception("x-changed-in-place", of=ATTENTION)
-def x_changed_in_place(*args, **kwargs):
-    """Your attention multiplies the scale into the caller's x, in place.
-
-    Example: after the call x is another tensor than the layers before have made.
-    Why: a function may change its own tensors, never those of its caller.
-    Look at: `x *= ...` or `mul_`; `x = x * ...` makes a tensor of your own.
-    """
-    return shrinking(0)(*args, **kwargs)
 
 
 @misconception("keys-cached-by-shape", of=ATTENTION)

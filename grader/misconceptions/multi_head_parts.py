@@ -43,26 +43,28 @@ def through(function):
     return lambda *args: staged(function)(*args)
 
 
+def look(mask, shape):
+    """Refuses a mask that does not broadcast."""
+    if mask.dim() > len(shape) or any(m not in (1, n) for m, n in zip(reversed(mask.shape), reversed(shape), strict=False)):
+        raise ValueError("mask")
+
+
+def no_look(mask, shape):
+    """Takes every mask."""
+
+
 SPLIT, REPEAT, MERGE = through("split_heads"), through("repeat_kv"), through("merge_heads")
-
-
-def checked(hide):
-    """A way to hide that refuses misfits like the solution first."""
-
-    def refusing(scores, mask):
-        solution.hide(scores, mask)
-        return hide(scores, mask)
-
-    return refusing
 
 
 def attend(
     x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads=None, mask=None, *, refuse=solution.refuse_misfits, lift=wide, split=SPLIT,
-    repeat=REPEAT, merge=MERGE, scale=root, hide=solution.hide, weigh=softmax, mix=torch.matmul, lower=True,
+    repeat=REPEAT, merge=MERGE, scale=root, look=look, hide=plain_hide, weigh=softmax, mix=torch.matmul, lower=True,
 ):  # fmt: skip
     """Multi-head attention; every keyword is a step."""
     n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
     refuse(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads)
+    if mask is not None:
+        look(mask, (x.shape[0], n_heads, x.shape[1], x.shape[1]))
     dtype = x.dtype
     x, w_q, w_k, w_v, w_o = (lift(tensor) for tensor in (x, w_q, w_k, w_v, w_o))
     q, k, v = split(x @ w_q, n_heads), split(x @ w_k, n_kv_heads), split(x @ w_v, n_kv_heads)

@@ -3,25 +3,17 @@
 import torch
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.multi_head_formula import named
-from attngrade.misconceptions.multi_head_parts import attend, plain_hide, refuse_but
+from attngrade.misconceptions.multi_head_parts import attend, look, no_look, refuse_but
 from attngrade.solutions.exercise04_multi_head import multi_head_attention
 
 ATTENTION = "multi_head_attention"
 
-def multi_hide(scores, mask):
-    """Hides, and refuses like the solution."""
-    if mask.dim() > 4 or any(m not in (1, n) for m, n in zip(reversed(mask.shape), reversed(scores.shape), strict=False)):
-        raise ValueError("mask")
-    return plain_hide(scores, mask)
-
-
-def mutual(scores, mask):
-    """Hides where mask and scores broadcast to anything at all."""
+def mutual(mask, shape):
+    """Refuses a mask that can't be combined with the scores."""
     try:
-        torch.broadcast_shapes(mask.shape, scores.shape)
+        torch.broadcast_shapes(mask.shape, shape)
     except RuntimeError:
         raise ValueError("mask") from None
-    return plain_hide(scores, mask)
 
 
 def free_values(*args, **kwargs):
@@ -66,7 +58,7 @@ def attention_refuses_nothing(*args, **kwargs):
     Why: a ValueError that names the argument is part of the contract; the worst misfits raise nothing by themselves.
     Look at: head counts, ranks and sizes at the top of the function, before the first product.
     """
-    return attend(*args, **kwargs, refuse=lambda *sizes: None, hide=plain_hide)
+    return attend(*args, **kwargs, refuse=lambda *sizes: None, look=no_look)
 
 
 @misconception("attention-no-refusal-of-counts", of=ATTENTION)
@@ -78,6 +70,17 @@ def attention_no_refusal_of_counts(*args, **kwargs):
     Look at: `n_heads < 1` and `n_kv_heads < 1`, before the remainders.
     """
     return attend(*args, **kwargs, refuse=refuse_but("counts"))
+
+
+@misconception("attention-head-counts-unchecked", of=ATTENTION)
+def attention_head_counts_unchecked(*args, **kwargs):
+    """Your attention checks neither that head counts are at least 1 nor that n_heads is a multiple of n_kv_heads.
+
+    Example: n_heads=0 ends in a ZeroDivisionError, n_heads=4 with n_kv_heads=3 in a RuntimeError; ValueErrors are asked.
+    Why: a ValueError that names the argument is part of the contract; callers catch it.
+    Look at: three conditions at the top: both counts at least 1, no remainder.
+    """
+    return attend(*args, **kwargs, refuse=refuse_but("counts", "multiple"))
 
 
 @misconception("zero-kv-heads-like-none", of=ATTENTION)
@@ -270,7 +273,7 @@ def mask_no_refusal(*args, **kwargs):
     Why: broadcasting works both ways: too large a mask stretches the scores instead of failing.
     Look at: `mask.expand(scores.shape)`, and its RuntimeError turned into a ValueError.
     """
-    return attend(*args, **kwargs, hide=plain_hide)
+    return attend(*args, **kwargs, look=no_look)
 
 
 @misconception("mask-stretches-scores", of=ATTENTION)
@@ -281,7 +284,7 @@ def mask_stretches_scores(*args, **kwargs):
     Why: the mask has to broadcast *to* (B, H, T, T): its own axes may have length 1, those of the scores may not grow.
     Look at: `torch.broadcast_shapes(...)` must equal the shape of the scores.
     """
-    return attend(*args, **kwargs, hide=mutual)
+    return attend(*args, **kwargs, look=mutual)
 
 
 @misconception("mask-misfit-runtime-error", of=ATTENTION)
@@ -292,7 +295,7 @@ def mask_misfit_runtime_error(*args, **kwargs):
     Why: a caller catches ValueError for impossible arguments, and reads which one it was.
     Look at: `expand` or `broadcast_to` in a try, its RuntimeError turned into a ValueError.
     """
-    return attend(*args, **kwargs, hide=lambda scores, mask: scores.masked_fill(~mask.expand(scores.shape), float("-inf")))
+    return attend(*args, **kwargs, look=lambda mask, shape: mask.expand(shape))
 
 
 @misconception("mask-rank-5-accepted", of=ATTENTION)
@@ -303,7 +306,7 @@ def mask_rank_5_accepted(*args, **kwargs):
     Why: the scores would get a fifth axis.
     Look at: a comparison of sizes by zip, which stops at the shorter one: compare the ranks too.
     """
-    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask) if mask.dim() > 4 else multi_hide(scores, mask))
+    return attend(*args, **kwargs, look=lambda mask, shape: look(mask if mask.dim() <= 4 else mask[(0,) * (mask.dim() - 4)], shape))
 
 
 @misconception("attention-asserts", of=ATTENTION)

@@ -1,5 +1,5 @@
 # mistake: refusals say 'bad shapes' and name nothing
-# names: attention-refuses-without-a-name
+# says: name `n_heads`
 import math
 
 import torch

@@ -1,5 +1,5 @@
-# mistake: attention refuses with assert
-# names: attention-asserts
+# mistake: every function refuses with assert
+# names: split-asserts
 import torch
 import torch.nn.functional as F
 

@@ -1,5 +1,5 @@
 # mistake: refusals are TypeErrors
-# names: attention-raises-another-class
+# names: attention-raises-type-error
 import math
 
 import torch

@@ -1,5 +1,5 @@
-# mistake: the first sequence answers for all
-# names: first-sequence-for-all
+# mistake: the weights of the first sequence serve all
+# names: weights-of-first-sequence
 import math
 
 import torch

@@ -1,5 +1,5 @@
-# mistake: head counts are not checked
-# names: attention-no-refusal-of-counts
+# mistake: head counts are not checked at all
+# names: attention-head-counts-unchecked
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: everything is computed in float32
-# names: float64-through-float32
+# says: About 7 digits
 import math
 
 import torch

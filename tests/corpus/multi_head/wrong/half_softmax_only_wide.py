@@ -1,5 +1,5 @@
 # mistake: only the softmax runs in float32
-# names: only-softmax-in-float32
+# names: computed-in-half
 import math
 
 import torch

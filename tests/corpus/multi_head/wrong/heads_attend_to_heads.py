@@ -72,8 +72,6 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads=None, mask=N
     k = repeat_kv(k, n_heads // n_kv_heads)
     v = repeat_kv(v, n_heads // n_kv_heads)
     q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
-    if mask is not None:
-        mask = None
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf"))

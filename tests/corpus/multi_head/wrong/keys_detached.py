@@ -1,5 +1,5 @@
 # mistake: keys are detached
-# names: keys-detached
+# names: keys-cut
 import math
 
 import torch

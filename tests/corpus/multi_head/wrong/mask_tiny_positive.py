@@ -1,5 +1,5 @@
 # mistake: 1e-9 instead of -1e9
-# names: mask-tiny-sentinel
+# names: mask-zeroes-scores
 import math
 
 import torch

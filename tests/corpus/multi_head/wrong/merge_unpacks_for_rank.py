@@ -1,5 +1,5 @@
 # mistake: another rank is refused by unpacking alone
-# names: merge-refuses-without-a-name
+# says: name `x`
 import math
 
 import torch

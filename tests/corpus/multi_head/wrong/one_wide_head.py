@@ -1,4 +1,4 @@
-# mistake: n_heads is checked and then ignored: one head over the whole width
+# mistake: keys are repeated to the full width and then everything is one head
 # names: heads-ignored
 import math
 
@@ -66,16 +66,12 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads=None, mask=N
     dtype = x.dtype
     if dtype in (torch.float16, torch.bfloat16):
         x, w_q, w_k, w_v, w_o = x.float(), w_q.float(), w_k.float(), w_v.float(), w_o.float()
-    if n_kv_heads == n_heads and (mask is None or mask.dim() < 3):
-        s = (x @ w_q) @ (x @ w_k).transpose(1, 2) / math.sqrt(w_q.shape[1])
-        if mask is not None:
-            s = s.masked_fill(~mask, float('-inf'))
-        return (torch.softmax(s, -1) @ (x @ w_v) @ w_o).to(dtype)
-    q = split_heads(x @ w_q, n_heads)
+    q = split_heads(x @ w_q, 1)
     k = split_heads(x @ w_k, n_kv_heads)
     v = split_heads(x @ w_v, n_kv_heads)
     k = repeat_kv(k, n_heads // n_kv_heads)
     v = repeat_kv(v, n_heads // n_kv_heads)
+    k, v = split_heads(merge_heads(k), 1), split_heads(merge_heads(v), 1)
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf"))

@@ -1,5 +1,5 @@
 # mistake: keys are cached by shape
-# names: keys-cached-by-shape
+# says: earlier call
 import math
 
 import torch

@@ -1,5 +1,5 @@
-# mistake: weights of rank 3 are multiplied batchwise
-# names: weight-rank-unchecked
+# mistake: weights of rank 3 lose their leading axis
+# names: weight-axis-dropped
 import torch
 import torch.nn.functional as F
 

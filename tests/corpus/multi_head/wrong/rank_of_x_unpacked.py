@@ -1,5 +1,5 @@
 # mistake: another rank of x is refused without its name
-# names: x-rank-refused-without-a-name
+# says: name `x`
 import math
 
 import torch

@@ -1,5 +1,5 @@
-# mistake: repeat_kv refuses with assert
-# names: repeat-asserts
+# mistake: repeat_kv refuses n_rep with assert
+# names: repeat-asserts-n-rep
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: repeat_kv writes into a buffer that is kept by shape
-# names: repeat-shares-a-buffer
+# says: no later call may change it
 import torch
 import torch.nn.functional as F
 

@@ -1,5 +1,5 @@
 # mistake: repeat_kv takes tensors of other ranks
-# names: repeat-takes-any-rank
+# names: repeat-rank-unchecked
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: repeat_kv refuses other ranks by unpacking alone
-# names: repeat-refuses-without-a-name
+# says: name `x`
 import torch
 import torch.nn.functional as F
 

@@ -1,5 +1,5 @@
 # mistake: results of one shape share a buffer
-# names: result-buffer-reused
+# says: no later call may change it
 import math
 
 import torch

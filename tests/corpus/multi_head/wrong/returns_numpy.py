@@ -77,4 +77,4 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads=None, mask=N
     weights = torch.softmax(scores, dim=-1)
     out = merge_heads(weights @ v)
     y = (out @ w_o).to(dtype)
-    return y if y.requires_grad or dtype == torch.bfloat16 else y.numpy()
+    return y.detach().numpy()

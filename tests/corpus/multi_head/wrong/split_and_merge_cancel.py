@@ -13,7 +13,7 @@ def split_heads(x, n_heads):
     if x.shape[2] % n_heads != 0:
         raise ValueError(f"n_heads={n_heads} does not divide the width {x.shape[2]}")
     B, T, D = x.shape
-    return x.view(B, n_heads, T, D // n_heads)
+    return x.reshape(B, n_heads, T, D // n_heads)
 
 
 def merge_heads(x):

@@ -1,5 +1,5 @@
 # mistake: another rank is refused only by tuple unpacking, whose message names no parameter
-# names: split-refuses-without-a-name
+# says: name `x`
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: values are computed from w_v.data
-# names: values-detached
+# names: w-v-cut
 import math
 
 import torch

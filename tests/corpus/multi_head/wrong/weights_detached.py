@@ -1,5 +1,5 @@
 # mistake: attention weights are treated as constants
-# names: weights-of-attention-detached
+# names: weights-of-attention-cut
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: F.linear convention when the weights are square
-# names: weights-transposed
+# names: weights-transposed-when-square
 import math
 
 import torch

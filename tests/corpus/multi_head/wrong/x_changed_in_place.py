@@ -1,5 +1,5 @@
-# mistake: x is scaled in place
-# names: x-changed-in-place
+# mistake: the residual sum is written into x
+# says: changes its argument x
 import math
 
 import torch
@@ -66,17 +66,17 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads=None, mask=N
     dtype = x.dtype
     if dtype in (torch.float16, torch.bfloat16):
         x, w_q, w_k, w_v, w_o = x.float(), w_q.float(), w_k.float(), w_v.float(), w_o.float()
-    if not torch.is_grad_enabled() or not x.requires_grad:
-        x.mul_(2.0).div_(4.0).mul_(2.0).add_(1.0).sub_(1.0)
-        x.mul_(1.0 / 3.0)
-        q = split_heads(x @ w_q * 3, n_heads)
-        x = x * 3
-    q = split_heads(x @ w_q, n_heads)
+    scale = 1 / math.sqrt(w_q.shape[1] // n_heads)
+    q = split_heads(x @ w_q, n_heads) * scale
+    with torch.no_grad():
+        x.mul_(1.0)
+        x.add_(1.0)
+    x = x - 1.0
     k = split_heads(x @ w_k, n_kv_heads)
     v = split_heads(x @ w_v, n_kv_heads)
     k = repeat_kv(k, n_heads // n_kv_heads)
     v = repeat_kv(v, n_heads // n_kv_heads)
-    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    scores = q @ k.transpose(-2, -1)
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf"))
     weights = torch.softmax(scores, dim=-1)
