@@ -12,7 +12,7 @@ from .marking.lexicon import Lexicon, Span
 from .marking.negation import denied_after, governed_spans, negated, scopes
 from .marking.patterns import Instance, Pattern, instances, parse_pattern
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
-from .marking.shams import addressed_to_marker, copied, is_list, mute_lists
+from .marking.shams import addressed_to_marker, copied, is_list, is_separated, mute_lists
 from .marking.spelling import known_words
 from .marking.tokens import Text, read
 from .marking.withdrawal import mute
@@ -62,7 +62,7 @@ def mark(question: Question, answer: str) -> Marking:
         return _nothing(question, answer, ("off-topic",), _TO_MARKER)
     if copied(text, rubric.prompts):
         return _nothing(question, answer, ("copied-prompt",), _COPIED)
-    if is_list(text.tokens):
+    if is_list(text.tokens) or is_separated(text):
         return _nothing(question, answer, ("keyword-list",), _LIST)
     return _mark_open(question, answer, text, rubric)
 

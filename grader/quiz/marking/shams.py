@@ -8,6 +8,7 @@ from .grammar import GRAMMAR, VERBS
 from .tokens import Text, Token
 from .words import stem
 
+_SEPARATOR = re.compile(r"\s[|/·•]\s|;\s")
 _READER = r"(?:grader|marker|examiner|evaluator|judge|assistant|reviewer|llm|ai\b|model:)"
 _ALL_RIGHT = r"(?:earned|correct|met|right|passed|complete|perfect|valid)\b"
 _TO_MARKER = re.compile(
@@ -67,6 +68,12 @@ def is_list(tokens: list[Token]) -> bool:
         said = sum(_says(part) for part in segments.values())
         return said <= len(segments) // 4 and grammar <= max(1, 0.12 * words)
     return len(tokens) >= 8 and words >= 0.7 * len(tokens) and len(segments) <= 3 and grammar + symbols <= len(tokens) // 10
+
+
+def is_separated(text: Text) -> bool:
+    """Terms between bars, slashes or semicolons, with hardly a verb."""
+    pieces = _SEPARATOR.split(text.original)
+    return len(pieces) >= 5 and sum(token.word in VERBS for token in text.tokens) <= 1
 
 
 def _says(part: list[Token]) -> bool:
