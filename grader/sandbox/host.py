@@ -133,15 +133,16 @@ class Worker:
     def _take(self, size: int, deadline: float) -> bytes:
         while len(self._inbox) < size:
             self._tick(deadline)
-            wanted = size - len(self._inbox)
-            for fd, _ in self._poll.poll(TICK_S * 1000):
-                if fd == self._start.printed:
-                    self._read_printed()
-                    continue
-                piece = self._read(fd, max(wanted, 1))
+            ready = [fd for fd, _ in self._poll.poll(TICK_S * 1000)]
+            if self._start.printed in ready:
+                self._read_printed()
+            if self._start.receive in ready:
+                piece = self._read(self._start.receive, size - len(self._inbox))
                 if piece == b"":
                     raise self._died()
                 self._inbox += piece or b""
+            elif self._start.process.poll() is not None:  # an orphan may hold the pipe open: the worker is gone all the same
+                raise self._died()
         taken = bytes(self._inbox[:size])
         del self._inbox[:size]
         return taken
