@@ -7,15 +7,14 @@ from typing import Any
 
 import yaml
 
-from ..catalog import LOADER
 from .returns import Return
 
 NAMES = ("answers.yaml", "answers.yml", "answers.md")
 TEXT_CAP = 20_000
-ALIAS_CAP = 0
+FILE_CAP = 200_000
 
 
-class _Plain(LOADER):  # type: ignore[misc, valid-type]
+class _Plain(yaml.BaseLoader):
     """Strings, mappings and lists alone: no aliases (they multiply), no typed scalars (``no`` stays a word)."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
@@ -30,13 +29,13 @@ def read_answers(given: Return, questions: tuple[str, ...]) -> tuple[dict[str, s
     if not found:
         return {}, "There is no answers.yaml." if questions else ""
     try:
-        text = given.files[found[0]].decode("utf-8")
+        text = given.files[found[0]][:FILE_CAP].decode("utf-8", "strict" if len(given.files[found[0]]) <= FILE_CAP else "ignore")
     except UnicodeDecodeError:
         return {}, f"{found[0]} is not UTF-8 text."
     if found[0].lower().endswith(".md"):
         return _from_markdown(text, questions), ""
     try:
-        table = yaml.load(text, yaml.BaseLoader if "*" not in text else _Plain)
+        table = yaml.load(text, _Plain)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         rescued = _from_text(text, questions)
         line = getattr(getattr(error, "problem_mark", None), "line", None)
@@ -46,7 +45,11 @@ def read_answers(given: Return, questions: tuple[str, ...]) -> tuple[dict[str, s
         return {}, f"{found[0]} is not a mapping from question to answer."
     unknown = sorted(str(key)[:60] for key in table if key not in questions)
     told = f"{found[0]} answers what wasn't asked: {', '.join(unknown[:5])}." if unknown else ""
-    return {name: _text(table[name]) for name in questions if name in table}, told
+    read = {name: _text(table[name]) for name in questions if name in table}
+    if unknown and not all(read.values()):  # an answer that wasn't indented reads as more keys
+        by_eye = _from_text(text, questions)
+        read = {name: answer or by_eye.get(name, "") for name, answer in read.items()}
+    return read, told
 
 
 def _text(value: Any) -> str:
