@@ -23,7 +23,7 @@ def memory():
 # ---------------------------------------------------------------- causal_mask
 
 
-@misconception("mask-aligned-top-left", of="causal_mask")
+@misconception("mask-aligned-top-left", of="causal_mask", question="causal-alignment")
 def top_left(t_q, t_k=None, device=None):
     """Your mask lines the first query up with the first key; with a cache the last query sits on the last key.
 
@@ -35,7 +35,7 @@ def top_left(t_q, t_k=None, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril()
 
 
-@misconception("mask-inverted", of="causal_mask", question="causal-mask-place")
+@misconception("mask-inverted", of="causal_mask", question="mask-polarity")
 def inverted(t_q, t_k=None, device=None):
     """Your mask says True where a key is hidden; here True means that a query may attend.
 
@@ -82,7 +82,7 @@ def ahead(t_q, t_k=None, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(t_k - t_q + 1)
 
 
-@misconception("mask-offset-reversed", of="causal_mask")
+@misconception("mask-offset-reversed", of="causal_mask", question="causal-alignment")
 def reversed_offset(t_q, t_k=None, device=None):
     """Your mask shifts the queries by T_q - T_k; the shift is T_k - T_q.
 
@@ -94,7 +94,7 @@ def reversed_offset(t_q, t_k=None, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(t_q - t_k)
 
 
-@misconception("mask-offset-clamped", of="causal_mask")
+@misconception("mask-offset-clamped", of="causal_mask", question="causal-alignment")
 def clamped(t_q, t_k=None, device=None):
     """With more queries than keys your mask falls back to lining up the first query with the first key.
 
@@ -106,7 +106,7 @@ def clamped(t_q, t_k=None, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(max(0, t_k - t_q))
 
 
-@misconception("mask-first-key-always-visible", of="causal_mask")
+@misconception("mask-first-key-always-visible", of="causal_mask", question="empty-row")
 def first_key(t_q, t_k=None, device=None):
     """Your mask lets a query that has no key of its own see the first key, so that its row isn't empty.
 
@@ -119,7 +119,7 @@ def first_key(t_q, t_k=None, device=None):
     return mask
 
 
-@misconception("mask-empty-rows-see-everything", of="causal_mask", question="causal-mask-place")
+@misconception("mask-empty-rows-see-everything", of="causal_mask", question="empty-row")
 def empty_sees_all(t_q, t_k=None, device=None):
     """Your mask shows all the keys to a query that may see none, so that its row isn't empty.
 
@@ -132,7 +132,7 @@ def empty_sees_all(t_q, t_k=None, device=None):
     return mask
 
 
-@misconception("mask-only-when-square", of="causal_mask")
+@misconception("mask-only-when-square", of="causal_mask", question="causal-alignment")
 def only_square(t_q, t_k=None, device=None):
     """Your mask hides nothing at all when T_q and T_k differ.
 
@@ -144,7 +144,7 @@ def only_square(t_q, t_k=None, device=None):
     return right.causal_mask(t_q, t_k, device) if t_q == t_k else torch.ones(t_q, t_k, dtype=torch.bool, device=device)
 
 
-@misconception("mask-dropped-over-a-cache", of="causal_mask")
+@misconception("mask-dropped-over-a-cache", of="causal_mask", question="causal-alignment")
 def dropped_over_cache(t_q, t_k=None, device=None):
     """Your mask hides nothing when there are more keys than queries.
 
@@ -156,7 +156,7 @@ def dropped_over_cache(t_q, t_k=None, device=None):
     return mask if mask.shape[0] >= mask.shape[1] else torch.ones_like(mask)
 
 
-@misconception("mask-hides-the-cache", of="causal_mask")
+@misconception("mask-hides-the-cache", of="causal_mask", question="causal-alignment")
 def hides_cache(t_q, t_k=None, device=None):
     """Your mask is causal among the new tokens and hides everything before them: the cache can't be seen.
 
@@ -215,7 +215,7 @@ def integers(t_q, t_k=None, device=None):
     return right.causal_mask(t_q, t_k, device).long()
 
 
-@misconception("mask-additive", of="causal_mask")
+@misconception("mask-additive", of="causal_mask", question="mask-polarity")
 def additive(t_q, t_k=None, device=None):
     """Your mask is the additive kind, 0 where a query may look and -inf elsewhere; a boolean one was asked, True = may attend.
 
@@ -339,20 +339,6 @@ def slices(t_q, t_k=None, device=None):
     return big[t_k - t_q : t_k, :t_k].to(device or "cpu")
 
 
-@misconception("mask-remembered-by-queries", of="causal_mask")
-def by_queries(t_q, t_k=None, device=None):
-    """You keep masks by t_q alone: another t_k gets the mask of the first one.
-
-    Example: causal_mask(3, 4) after causal_mask(3, 5) comes back with five columns.
-    Why: a cache is right only if its key holds everything that the result depends on.
-    Look at: the key of your cache.
-    """
-    square(t_q, t_k)
-    if t_q not in memory():
-        memory()[t_q] = right.causal_mask(t_q, t_k, device)
-    return memory()[t_q]
-
-
 @misconception("negative-t-k-unchecked", of="causal_mask")
 def only_t_q_checked(t_q, t_k=None, device=None):
     """You refuse a negative t_q and leave a negative t_k to PyTorch, whose RuntimeError doesn't name it.
@@ -369,7 +355,7 @@ def only_t_q_checked(t_q, t_k=None, device=None):
 # ---------------------------------------------------------------- padding_mask
 
 
-@misconception("padding-inverted", of="padding_mask")
+@misconception("padding-inverted", of="padding_mask", question="mask-polarity")
 def padding_inverted(lengths, t_k):
     """Your padding mask is True at the padding; True means that a key may be attended to, so the real tokens are True.
 
@@ -415,7 +401,7 @@ def padding_left(lengths, t_k):
     return right.padding_mask(lengths, t_k).flip(-1)
 
 
-@misconception("padding-on-the-query-axis", of="padding_mask")
+@misconception("padding-on-the-query-axis", of="padding_mask", question="padding-mask")
 def padding_of_queries(lengths, t_k):
     """Your padding mask has the shape (B, 1, t_k, 1): it hides whole queries instead of keys.
 
@@ -426,7 +412,7 @@ def padding_of_queries(lengths, t_k):
     return right.padding_mask(lengths, t_k).transpose(-1, -2)
 
 
-@misconception("padding-without-axes", of="padding_mask")
+@misconception("padding-without-axes", of="padding_mask", question="padding-mask")
 def padding_flat(lengths, t_k):
     """Your padding mask is (B, t_k), without the axes of heads and queries.
 
@@ -437,7 +423,7 @@ def padding_flat(lengths, t_k):
     return right.padding_mask(lengths, t_k)[:, 0, 0]
 
 
-@misconception("padding-with-one-axis-too-few", of="padding_mask")
+@misconception("padding-with-one-axis-too-few", of="padding_mask", question="padding-mask")
 def padding_three_axes(lengths, t_k):
     """Your padding mask is (B, 1, t_k); (B, 1, 1, t_k) was asked.
 
@@ -448,7 +434,7 @@ def padding_three_axes(lengths, t_k):
     return right.padding_mask(lengths, t_k)[:, 0]
 
 
-@misconception("padding-expanded-to-queries", of="padding_mask")
+@misconception("padding-expanded-to-queries", of="padding_mask", question="padding-mask")
 def padding_expanded(lengths, t_k):
     """Your padding mask is (B, 1, t_k, t_k): the axis of queries has a length, and it is that of the keys.
 

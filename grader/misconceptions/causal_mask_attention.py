@@ -123,7 +123,7 @@ def no_mask(q, k, v):
     return masked_by(q, k, v, torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device))
 
 
-@misconception("attention-aligned-top-left", of="causal_attention")
+@misconception("attention-aligned-top-left", of="causal_attention", question="causal-alignment")
 def attention_top_left(q, k, v):
     """Your attention lines the first query up with the first key; with a cache the last query sits on the last key.
 
@@ -134,7 +134,7 @@ def attention_top_left(q, k, v):
     return masked_by(q, k, v, torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril())
 
 
-@misconception("attention-masked-only-when-square", of="causal_attention")
+@misconception("attention-masked-only-when-square", of="causal_attention", question="causal-alignment")
 def attention_only_square(q, k, v):
     """Your attention hides nothing when T_q and T_k differ.
 
@@ -168,7 +168,7 @@ def one_ahead(q, k, v):
     return masked_by(q, k, v, torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril(k.shape[-2] - q.shape[-2] + 1))
 
 
-@misconception("attention-to-the-future", of="causal_attention", question="causal-mask-place")
+@misconception("attention-to-the-future", of="causal_attention", question="mask-polarity")
 def to_future(q, k, v):
     """Your attention looks at the future only and hides present and past: the mask is read upside down.
 
@@ -179,7 +179,7 @@ def to_future(q, k, v):
     return masked_by(q, k, v, ~right.causal_mask(q.shape[-2], k.shape[-2], q.device))
 
 
-@misconception("attention-offset-clamped", of="causal_attention")
+@misconception("attention-offset-clamped", of="causal_attention", question="causal-alignment")
 def offset_clamped(q, k, v):
     """With more queries than keys your attention falls back to lining up the first query with the first key.
 
@@ -230,7 +230,7 @@ def future_zero(q, k, v):
     return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, 0.0).softmax(-1))
 
 
-@misconception("large-scores-leak", of="causal_attention", question="causal-mask-place")
+@misconception("large-scores-leak", of="causal_attention", question="finite-mask-value")
 def large_leak(q, k, v):
     """You add -1e9 to the scores of the future: a score larger than that still wins, and rows that see nothing share evenly.
 
@@ -241,7 +241,7 @@ def large_leak(q, k, v):
     return weighed_by(q, k, v, lambda scores, mask: (scores + (~mask).to(scores.dtype) * -1e9).softmax(-1))
 
 
-@misconception("medium-scores-leak", of="causal_attention", question="causal-mask-place")
+@misconception("medium-scores-leak", of="causal_attention", question="finite-mask-value")
 def medium_leak(q, k, v):
     """You add -1e4 to the scores of the future: a score larger than that still wins, and rows that see nothing share evenly.
 
@@ -255,7 +255,7 @@ def medium_leak(q, k, v):
 # ---------------------------------------------------------------- queries that see nothing
 
 
-@misconception("outputs-of-empty-rows-are-nan", of="causal_attention")
+@misconception("outputs-of-empty-rows-are-nan", of="causal_attention", question="empty-row")
 def nan_outputs(q, k, v):
     """A query that sees no key comes out as NaN; it has to come out as zeros.
 
@@ -266,7 +266,7 @@ def nan_outputs(q, k, v):
     return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, float("-inf")).softmax(-1))
 
 
-@misconception("outputs-of-empty-rows-are-nan-by-addition", of="causal_attention")
+@misconception("outputs-of-empty-rows-are-nan-by-addition", of="causal_attention", question="empty-row")
 def nan_outputs_added(q, k, v):
     """A query that sees no key comes out as NaN; it has to come out as zeros.
 
@@ -277,7 +277,7 @@ def nan_outputs_added(q, k, v):
     return weighed_by(q, k, v, lambda scores, mask: added(scores, mask).softmax(-1))
 
 
-@misconception("outputs-repaired-too-late", of="causal_attention")
+@misconception("outputs-repaired-too-late", of="causal_attention", question="empty-row")
 def attention_repaired_late(q, k, v):
     """You replace the NaN of a query that sees nothing at the very end: the outputs are right, and the gradients are NaN.
 
@@ -288,7 +288,7 @@ def attention_repaired_late(q, k, v):
     return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, float("-inf")).softmax(-1)).nan_to_num(0.0)
 
 
-@misconception("weights-repaired-too-late", of="causal_attention")
+@misconception("weights-repaired-too-late", of="causal_attention", question="empty-row")
 def weights_repaired_late(q, k, v):
     """You add -inf and replace the NaN of a query that sees nothing after the softmax: the outputs are right, and the gradients of q and k are NaN.
 
@@ -303,7 +303,7 @@ def added(scores, mask):
     return scores + torch.zeros(mask.shape, dtype=scores.dtype, device=scores.device).masked_fill(~mask, float("-inf"))
 
 
-@misconception("added-and-repaired-at-the-end", of="causal_attention")
+@misconception("added-and-repaired-at-the-end", of="causal_attention", question="empty-row")
 def output_repaired_late(q, k, v):
     """You add -inf and replace the NaN of a query that sees nothing at the very end: the outputs are right, and all the gradients are NaN.
 
@@ -314,7 +314,7 @@ def output_repaired_late(q, k, v):
     return weighed_by(q, k, v, lambda scores, mask: added(scores, mask).softmax(-1)).nan_to_num(0.0)
 
 
-@misconception("outputs-of-empty-rows-are-averages", of="causal_attention")
+@misconception("outputs-of-empty-rows-are-averages", of="causal_attention", question="empty-row")
 def averaged(q, k, v):
     """A query that sees no key comes out as the plain average of all the values; it has to come out as zeros.
 
@@ -427,6 +427,17 @@ def attention_always_single(q, k, v):
     Look at: `.float()` without a cast back.
     """
     return right.causal_attention(q.float(), k.float(), v.float())
+
+
+@misconception("output-always-float64", of="causal_attention")
+def attention_always_double(q, k, v):
+    """Your output is float64 whatever came in; the input's dtype was asked.
+
+    Example: float32 q, k and v have to give a float32 output.
+    Why: a result has the dtype of its input; more digits inside are welcome, and the last step casts back.
+    Look at: `.double()` without a cast back.
+    """
+    return right.causal_attention(q.double(), k.double(), v.double())
 
 
 @misconception("float64-computed-in-float32", of="causal_attention")

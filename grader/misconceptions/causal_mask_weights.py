@@ -23,7 +23,7 @@ def lowest(scores):
 # ---------------------------------------------------------------- mask_scores
 
 
-@misconception("mask-read-upside-down", of="mask_scores")
+@misconception("mask-read-upside-down", of="mask_scores", question="mask-polarity")
 def upside_down(scores, mask):
     """You hide the scores where the mask is True; True means may attend, so the others have to be hidden.
 
@@ -35,7 +35,7 @@ def upside_down(scores, mask):
     return scores.masked_fill(mask, float("-inf"))
 
 
-@misconception("hidden-at-minus-a-billion", of="mask_scores")
+@misconception("hidden-at-minus-a-billion", of="mask_scores", question="finite-mask-value")
 def minus_billion(scores, mask):
     """You put -1e9 at hidden positions; -inf was asked.
 
@@ -47,7 +47,7 @@ def minus_billion(scores, mask):
     return filled(scores, mask, -1e9)
 
 
-@misconception("hidden-at-minus-ten-thousand", of="mask_scores")
+@misconception("hidden-at-minus-ten-thousand", of="mask_scores", question="finite-mask-value")
 def minus_ten_thousand(scores, mask):
     """You put -1e4 at hidden positions; -inf was asked.
 
@@ -58,7 +58,7 @@ def minus_ten_thousand(scores, mask):
     return filled(scores, mask, -1e4)
 
 
-@misconception("hidden-at-the-lowest-number", of="mask_scores")
+@misconception("hidden-at-the-lowest-number", of="mask_scores", question="finite-mask-value")
 def lowest_number(scores, mask):
     """You put the lowest finite number at hidden positions; -inf was asked.
 
@@ -161,6 +161,17 @@ def half_back(scores, mask):
     return right.mask_scores(widened(scores), mask)
 
 
+@misconception("scores-come-back-in-float64", of="mask_scores")
+def double_back(scores, mask):
+    """Your masked scores are float64 whatever came in; the dtype of the scores was asked.
+
+    Example: float32 scores come back as float64.
+    Why: -inf exists in every float dtype, so there is nothing to convert.
+    Look at: `.double()`, or a float64 tensor (one that was made by NumPy, say) that the scores are combined with.
+    """
+    return right.mask_scores(scores.double(), mask)
+
+
 @misconception("scores-detached", of="mask_scores")
 def detached_scores(scores, mask):
     """Your masked scores are cut off from the scores: no gradient flows back.
@@ -172,7 +183,7 @@ def detached_scores(scores, mask):
     return right.mask_scores(scores, mask).detach()
 
 
-@misconception("masks-of-numbers-taken", of="mask_scores")
+@misconception("masks-of-numbers-taken", of="mask_scores", question="mask-polarity")
 def numbers_taken(scores, mask):
     """You take a mask of numbers and read it as booleans; a ValueError that names `mask` was asked.
 
@@ -183,7 +194,7 @@ def numbers_taken(scores, mask):
     return right.mask_scores(scores, mask.bool())
 
 
-@misconception("masks-of-numbers-added", of="mask_scores")
+@misconception("masks-of-numbers-added", of="mask_scores", question="mask-polarity")
 def numbers_added(scores, mask):
     """You take a mask of numbers as an additive one and add it; a ValueError that names `mask` was asked.
 
@@ -338,7 +349,7 @@ def full_only(scores, mask):
 # ---------------------------------------------------------------- masked_softmax
 
 
-@misconception("empty-rows-are-nan", of="masked_softmax")
+@misconception("empty-rows-are-nan", of="masked_softmax", question="empty-row")
 def empty_nan(scores, mask):
     """A row that sees nothing comes out as NaN; it has to be all zeros.
 
@@ -349,7 +360,7 @@ def empty_nan(scores, mask):
     return right.mask_scores(widened(scores), mask).softmax(-1).to(scores.dtype)
 
 
-@misconception("empty-rows-are-nan-by-addition", of="masked_softmax")
+@misconception("empty-rows-are-nan-by-addition", of="masked_softmax", question="empty-row")
 def empty_nan_added(scores, mask):
     """A row that sees nothing comes out as NaN, and so does its gradient; both have to be all zeros.
 
@@ -366,7 +377,7 @@ def biased(scores, mask):
     return wide + torch.zeros(mask.shape, dtype=wide.dtype, device=wide.device).masked_fill(~mask, float("-inf"))
 
 
-@misconception("empty-rows-repaired-too-late", of="masked_softmax")
+@misconception("empty-rows-repaired-too-late", of="masked_softmax", question="empty-row")
 def weights_repaired_late(scores, mask):
     """You replace the NaN of a row that sees nothing after the softmax: the weights are right, and the gradient is NaN.
 
@@ -378,7 +389,7 @@ def weights_repaired_late(scores, mask):
     return biased(scores, mask).softmax(-1).nan_to_num(0.0).to(scores.dtype)
 
 
-@misconception("empty-rows-share-evenly", of="masked_softmax")
+@misconception("empty-rows-share-evenly", of="masked_softmax", question="empty-row")
 def share_evenly(scores, mask):
     """A row that sees nothing gives every key the same weight; it has to be all zeros.
 
@@ -390,7 +401,7 @@ def share_evenly(scores, mask):
     return filled(wide, mask, lowest(wide)).softmax(-1).to(scores.dtype)
 
 
-@misconception("hidden-weights-from-minus-a-billion", of="masked_softmax")
+@misconception("hidden-weights-from-minus-a-billion", of="masked_softmax", question="finite-mask-value")
 def from_minus_billion(scores, mask):
     """You hide with a large negative number, such as -1e9: a row that sees nothing shares its weight evenly, and a lower visible score loses.
 
@@ -401,7 +412,7 @@ def from_minus_billion(scores, mask):
     return filled(widened(scores), mask, -1e9).softmax(-1).to(scores.dtype)
 
 
-@misconception("minus-a-billion-added", of="masked_softmax")
+@misconception("minus-a-billion-added", of="masked_softmax", question="finite-mask-value")
 def billion_added(scores, mask):
     """You add -1e9 to hidden scores: a hidden score larger than that still wins.
 
@@ -414,7 +425,7 @@ def billion_added(scores, mask):
     return (wide + (~mask).to(wide.dtype) * -1e9).softmax(-1).to(scores.dtype)
 
 
-@misconception("minus-ten-thousand-added", of="masked_softmax")
+@misconception("minus-ten-thousand-added", of="masked_softmax", question="finite-mask-value")
 def ten_thousand_added(scores, mask):
     """You add -1e4 to hidden scores: a hidden score larger than that still wins.
 
@@ -427,7 +438,7 @@ def ten_thousand_added(scores, mask):
     return (wide + (~mask).to(wide.dtype) * -1e4).softmax(-1).to(scores.dtype)
 
 
-@misconception("minus-a-billion-then-emptied", of="masked_softmax")
+@misconception("minus-a-billion-then-emptied", of="masked_softmax", question="finite-mask-value")
 def billion_emptied(scores, mask):
     """You hide with a large negative number, such as -1e9, and set hidden weights to 0 afterwards: a visible score below it gets no weight.
 
@@ -500,7 +511,7 @@ def mask_unused(scores, mask):
     return widened(scores).softmax(-1).to(scores.dtype)
 
 
-@misconception("softmax-of-the-hidden", of="masked_softmax")
+@misconception("softmax-of-the-hidden", of="masked_softmax", question="mask-polarity")
 def of_hidden(scores, mask):
     """Your weights are shared among the hidden keys, and the visible ones get 0: the mask is read upside down.
 
@@ -734,6 +745,17 @@ def single_weights(scores, mask):
     return right.masked_softmax(scores.float(), mask)
 
 
+@misconception("weights-come-back-in-float64", of="masked_softmax")
+def double_weights(scores, mask):
+    """Your weights are float64 whatever came in; the scores' dtype was asked.
+
+    Example: float32 scores have to give float32 weights.
+    Why: a result has the dtype of its input; more digits inside are welcome, and the last step casts back.
+    Look at: `.double()` without a cast back, or a float64 tensor that the scores are combined with.
+    """
+    return right.masked_softmax(scores.double(), mask)
+
+
 @misconception("softmax-hides-in-place", of="masked_softmax")
 def softmax_in_place(scores, mask):
     """You write -inf into the caller's scores on the way to the weights.
@@ -759,7 +781,7 @@ def detached_weights(scores, mask):
     return right.masked_softmax(scores, mask).detach()
 
 
-@misconception("empty-rows-see-the-first-key", of="masked_softmax")
+@misconception("empty-rows-see-the-first-key", of="masked_softmax", question="empty-row")
 def empty_first_key(scores, mask):
     """A row that sees nothing gives all its weight to the first key; it has to be all zeros.
 
@@ -773,7 +795,7 @@ def empty_first_key(scores, mask):
     return right.masked_softmax(scores, mask)
 
 
-@misconception("empty-rows-see-everything", of="masked_softmax")
+@misconception("empty-rows-see-everything", of="masked_softmax", question="empty-row")
 def weights_empty_sees_all(scores, mask):
     """A row that sees nothing gets the weights of a row that sees everything; it has to be all zeros.
 
