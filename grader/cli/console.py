@@ -59,6 +59,10 @@ class Console:
         try:
             with self._ticking(left):
                 return input(prompt)
+        except SystemError as error:  # Python's own trouble when Ctrl-C and the tick arrive at the same moment
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            raise
         finally:
             if self._readline:
                 self._readline.set_startup_hook(None)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from attngrade.cli.console import Console
 from attngrade.store import Answer, Review, open_store
 
 fcntl = pytest.importorskip("fcntl")
@@ -114,7 +115,7 @@ def test_a_question_is_asked_answered_marked_and_rated(terminal: Callable[..., T
     screen.expect("t typo")
     screen.type("\r")
 
-    assert screen.end() == 0
+    assert screen.end() == 0, screen.screen
     assert answers(home) == ["the standard deviation is sqrt(d_k)"]
     assert len(ratings(home)) == 1
     assert "1 answer in" in screen.screen
@@ -155,8 +156,20 @@ def test_a_pasted_answer_keeps_its_blank_lines(terminal: Callable[..., Terminal]
     screen.expect("t typo")
     screen.type("\r")
 
-    assert screen.end() == 0
+    assert screen.end() == 0, screen.screen
     assert answers(home) == ["first paragraph\n\nsecond paragraph"]
+
+
+def test_ctrl_c_at_the_very_moment_of_a_tick_is_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    def torn(_: str) -> str:
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("builtins.input", torn)
+    console = object.__new__(Console)
+    console.plain, console._readline = True, None
+
+    with pytest.raises(KeyboardInterrupt):
+        console.line(lambda: 10.0)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
@@ -198,7 +211,7 @@ def test_ctrl_d_leaves_and_ends_answers(terminal: Callable[..., Terminal], home:
     time.sleep(0.3)
     screen.type("\x04")
 
-    assert screen.end() == 0
+    assert screen.end() == 0, screen.screen
     assert len(answers(home)) == 1
 
 
@@ -256,7 +269,7 @@ def test_what_cant_be_meant_is_said_in_a_sentence(arguments: list[str], code: in
 def test_what_doesnt_exist_is_said_in_a_sentence(terminal: Callable[..., Terminal], arguments: list[str], says: str) -> None:
     screen = terminal(*arguments, OPENAI_BASE_URL="", ATTNGRADE_JUDGE_BASE_URL="")
 
-    assert screen.end() == 2
+    assert screen.end() == 2, screen.screen
     assert says in screen.screen
     assert "Traceback" not in screen.screen
 
@@ -265,7 +278,7 @@ def test_a_quiz_that_could_not_keep_answers_doesnt_begin(terminal: Callable[...,
     (tmp_path / "file").write_text("no folder")
     screen = terminal("quiz", ATTNGRADE_HOME=str(tmp_path / "file"))
 
-    assert screen.end() == 3
+    assert screen.end() == 3, screen.screen
     assert "ATTNGRADE_HOME" in screen.screen
     assert "Traceback" not in screen.screen
 
@@ -273,7 +286,7 @@ def test_a_quiz_that_could_not_keep_answers_doesnt_begin(terminal: Callable[...,
 def test_nothing_due_and_nothing_wrong_are_said(terminal: Callable[..., Terminal]) -> None:
     for option, says in (("--due", "Nothing is due today."), ("--wrong", "Nothing went wrong last time.")):
         screen = terminal("quiz", option)
-        assert screen.end() == 0
+        assert screen.end() == 0, screen.screen
         assert says in screen.screen
 
 
@@ -282,5 +295,5 @@ def test_an_interview_date_is_remembered_and_forgotten(terminal: Callable[..., T
         screen = terminal("quiz", *arguments)
         screen.expect(" │ ")
         screen.type(":quit\r")
-        assert screen.end() == 0
+        assert screen.end() == 0, screen.screen
         assert ("Interview in" in screen.screen) is there
