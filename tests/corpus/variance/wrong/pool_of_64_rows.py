@@ -1,5 +1,5 @@
 # mistake: pairs are picked from a pool of 64 queries and 64 keys
-# says: independent
+# says: independent|repeat another score
 import numpy as np
 
 
