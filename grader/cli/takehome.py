@@ -204,7 +204,68 @@ def _summary(graded: list[dict[str, Any]], results: Path) -> None:
         for remark in [told["problem"], *told["remarks"]]:
             if remark:
                 click.echo(f"    {tame(remark, lines=1, width=160)}")
-    click.echo(f"\nResults: {results / 'results.jsonl'}. Pages: attngrade takehome report {results}")
+    click.echo(f"\nResults: {results / 'results.jsonl'}. Pages: attngrade takehome report {results.parent}")
+
+
+@takehome.command("report", epilog="Example: attngrade takehome report interview")
+@click.argument("kit", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.option("--results", type=click.Path(path_type=Path, file_okay=False), help="Where the results are (default: results/ in the kit).")
+@click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="Where the pages go (default: report/ in the kit).")
+@PACK
+def report(kit: Path, results: Path | None, output: Path | None, pack: Path | None) -> None:
+    """Pages about the batch and each candidate, and the same as CSV and JSON. Reviewers' overrides.yaml is taken in."""
+    import json
+
+    from ..catalog import open_pack
+    from ..takehome import review
+    from ..takehome.batch import RESULTS
+    from ..takehome.pages import as_csv, batch_view
+    from ..takehome.plan import read_plan
+    from ..takehome.similar import pairs
+
+    found = open_pack(pack)
+    plan = read_plan(kit, found, frozenset(_prompts(found)))
+    folder = results or kit / "results"
+    try:
+        lines = (folder / RESULTS).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        raise UsageProblem(f"There are no results in {folder}. Grade first: attngrade takehome grade RETURNS --kit {kit}") from None
+    records, remarks = review.reviewed([json.loads(line) for line in lines], review.read_overrides(folder))
+    alike = [pair for asked in plan.exercises for pair in pairs(asked.id, _sources(records, asked.id), found.find(asked.id).stub.read_text(encoding="utf-8"))]
+    target = output or kit / "report"
+    _write_pages(target, plan, records, alike, remarks, batch_view(records))
+    _write(target / "report.csv", as_csv(records))
+    _write(target / "report.json", json.dumps({"schema_version": 1, "title": plan.title, "results": records}, indent=1))
+    if not (folder / review.NAME).exists():
+        _write(folder / review.NAME, review.EXAMPLE)
+    for remark in remarks:
+        click.echo(f"Note: {remark}", err=True)
+    click.echo(f"Wrote {target / 'index.html'}, a page for each of {len(records)} candidates, report.csv and report.json.")
+
+
+def _sources(records: list[dict[str, Any]], exercise: str) -> dict[str, str]:
+    return {told["candidate"]: part["source"] for told in records for part in told["exercises"] if part["exercise"] == exercise and part.get("source")}
+
+
+def _write_pages(target: Path, plan: TakeHome, records: list[dict[str, Any]], alike: list[Any], remarks: list[str], view: dict[str, Any]) -> None:
+    from ..render.html import batch_page, candidate_page
+    from ..takehome.pages import answer_view, source_view
+
+    _write(target / "index.html", batch_page(plan.title, view, alike, remarks))
+    for row in view["rows"]:
+        sources = {part["exercise"]: source_view(part) for part in row["exercises"]}
+        answers = {answer["question"]: answer_view(answer) for answer in row["answers"]}
+        _write(target / row["page"], candidate_page(plan.title, row, sources, answers, plan))
+
+
+def _write(path: Path, text: str) -> None:
+    from ..workspace import write_beside
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_beside(path, text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise UsageProblem(f"{path} can't be written ({error.strerror}). Choose another --output.") from None
 
 
 COMMANDS = [takehome]

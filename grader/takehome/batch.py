@@ -90,7 +90,7 @@ def _exercise(task: Task, pack: Pack, given: Return, name: str, weight: float) -
     if wants_diagnosis(verdict):
         with contextlib.suppress(WorkerError):
             verdict = diagnosed(exercise, verdict, warm.troupe(plan_for(exercise, Limits(), "cpu")))
-    return records.exercise_record(verdict, file, weight)
+    return records.exercise_record(verdict, file, weight, data)
 
 
 def _answers(plan: TakeHome, given: Return, pack: Pack) -> tuple[list[dict[str, Any]], str]:

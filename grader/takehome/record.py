@@ -12,6 +12,7 @@ from .plan import TakeHome
 from .returns import Return
 
 VERSION = 1
+SOURCE_CAP = 100_000
 
 
 def key(given: Return, plan: TakeHome) -> str:
@@ -23,17 +24,17 @@ def key(given: Return, plan: TakeHome) -> str:
     return digest.hexdigest()[:24]
 
 
-def exercise_record(verdict: Verdict, file: str, weight: float) -> dict[str, Any]:
-    """One exercise's part: the verdict without what differs from run to run."""
+def exercise_record(verdict: Verdict, file: str, weight: float, data: bytes) -> dict[str, Any]:
+    """One exercise's part: the verdict without what differs from run to run, and the source for the page."""
     told = verdict_record(verdict)
     told.pop("duration_s")
-    return {**told, "file": file, "weight": weight, "broken": [{"name": b.shown, "line": b.line} for b in verdict.broken]}
+    return {**told, "file": file, "weight": weight, "source": data.decode("utf-8", "replace")[:SOURCE_CAP], "broken": [{"name": b.shown, "line": b.line} for b in verdict.broken]}
 
 
 def missing_record(exercise: str, title: str, max_score: float, weight: float, message: str) -> dict[str, Any]:
     """One exercise's part where no file came back for it."""
     return {"exercise": exercise, "title": title, "verdict": "failed", "reason": "not-implemented", "message": message, "score": 0.0, "max_score": max_score,
-            "checks": [], "misconceptions": [], "file": "", "weight": weight, "broken": [], "output": "", "isolation": "", "device": "cpu", "seed": 0}
+            "checks": [], "misconceptions": [], "file": "", "source": "", "weight": weight, "broken": [], "output": "", "isolation": "", "device": "cpu", "seed": 0}
 
 
 def dumps(record: dict[str, Any]) -> str:
