@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from attngrade.quiz.evaluate import BAD
 from attngrade.quiz.mark import mark
+from attngrade.quiz.marking.records import Marking
 from attngrade.quiz.question import BankError, Labelled, UnknownQuestion, load_bank
 
 BANK = load_bank()
@@ -25,9 +27,14 @@ RAPID_FIRE = {
 }
 
 
+@cache
+def marked(labelled: Labelled) -> Marking:
+    return mark(BANK.get(labelled.question), labelled.answer)
+
+
 def errors(labelled: Labelled) -> list[str]:
     """A key for each point that the marker gives wrongly."""
-    wrong = set(mark(BANK.get(labelled.question), labelled.answer).earned) ^ set(labelled.earned)
+    wrong = set(marked(labelled).earned) ^ set(labelled.earned)
     short = sha256(labelled.answer.encode()).hexdigest()[:10]
     return sorted(f"{labelled.question} {short} {point}" for point in wrong)
 
@@ -76,7 +83,7 @@ def test_no_labelled_answer_is_marked_worse_than_before(name: str) -> None:
 def test_no_bad_answer_gets_more_than_a_third(name: str) -> None:
     for labelled in BANK.labelled(name):
         if labelled.kind in BAD:
-            assert mark(BANK.get(name), labelled.answer).score <= 1 / 3 + 1e-9, labelled.answer
+            assert marked(labelled).score <= 1 / 3 + 1e-9, labelled.answer
 
 
 def test_an_unknown_question_offers_the_nearest() -> None:

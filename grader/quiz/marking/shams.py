@@ -59,15 +59,21 @@ def is_list(tokens: list[Token]) -> bool:
     segments: dict[int, list[Token]] = {}
     for token in tokens:
         segments.setdefault(token.segment, []).append(token)
+    named = [part for part in segments.values() if any(letter.isalpha() for token in part for letter in token.word)]  # (0, 1, 0) is no list of terms
+    words = sum(map(_is_word, tokens))
     grammar = sum(token.word in GRAMMAR and token.word.isalpha() for token in tokens)
-    words = sum(token.word.isalpha() and len(token.word) > 1 for token in tokens)
+    said = sum(map(_says, named))
     symbols = sum(token.word in ("->", "=", "~") for token in tokens)
-    if len(segments) >= 6 and len(tokens) <= 2 * len(segments) and words >= 0.7 * len(tokens):
-        return sum(_says(part) for part in segments.values()) <= len(segments) // 4
-    if len(segments) >= 4 + bool(symbols) and len(tokens) / len(segments) <= 4.5:
-        said = sum(_says(part) for part in segments.values())
-        return said <= len(segments) // 4 and grammar <= max(1, 0.12 * words)
-    return len(tokens) >= 8 and words >= 0.7 * len(tokens) and len(segments) <= 3 and grammar + symbols <= len(tokens) // 10
+    if len(named) >= 6 and len(tokens) <= 2 * len(named) and words >= 0.7 * len(tokens):
+        return said <= len(named) // 4
+    if len(named) >= 4 + bool(symbols) and len(tokens) / len(segments) <= 4.5:
+        return said <= len(named) // 4 and grammar <= max(1, 0.12 * words)
+    plain = len(tokens) >= 8 and words >= 0.7 * len(tokens) and len(segments) <= 3
+    return plain and not any(token.word in VERBS for token in tokens) and grammar + symbols <= len(tokens) // 10
+
+
+def _is_word(token: Token) -> bool:
+    return token.word.isalpha() and len(token.word) > 1
 
 
 def is_separated(text: Text) -> bool:

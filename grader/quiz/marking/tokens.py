@@ -78,7 +78,7 @@ class _Cutter:
             self.segment += 1
         elif piece in "()":
             self.clause += 1
-            self.segment += piece == "(" and "," in text[start : min(end + 200, text.find(")", end) % (len(text) + 1))]
+            self.segment += piece == "(" and "," in text[end : max(end, text.find(")", end, end + 200))]
             self.marks.append((len(self.tokens), piece))
 
     def _line(self, text: str, end: int) -> None:
