@@ -81,14 +81,27 @@ def all_rights(version):
 
 
 def spread(read, hidden):
-    """The paths to open for reading such that nothing hidden lies below one: around a hidden path its neighbours are opened one by one."""
-    for path in read:
-        inside = [place for place in hidden if place == path or place.startswith(path.rstrip("/") + "/")]
-        if not inside:
-            yield path, READ
-        elif path not in inside and os.path.isdir(path):
+    """The paths to open for reading such that nothing hidden lies below one: around a hidden path its neighbours are opened one by one.
+
+    Links are followed first: a second name of a folder would open what the first one hides. What is shown inside of what is hidden is shown.
+    """
+    shown = sorted({os.path.realpath(path) for path in read})
+    seen, queue = set(), list(shown)
+    while queue:
+        path = os.path.realpath(queue.pop())
+        if path in seen or nearest(path, hidden) > nearest(path, shown):
+            continue
+        seen.add(path)
+        if any(place.startswith(path.rstrip("/") + "/") for place in hidden) and os.path.isdir(path):
             yield path, READ_DIR
-            yield from spread([os.path.join(path, name) for name in sorted(os.listdir(path))], inside)
+            queue += [os.path.join(path, name) for name in os.listdir(path)]
+        else:
+            yield path, READ
+
+
+def nearest(path, places):
+    """The length of the longest of ``places`` that is this path or lies above it; 0 for none."""
+    return max((len(place) for place in places if path == place or path.startswith(place.rstrip("/") + "/")), default=0)
 
 
 def allow(library, rules, path, rights):

@@ -133,7 +133,7 @@ def _plain(plan: Plan, wire: tuple[int, int], printed: int, program: list[str], 
     _sweep()
     home = tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
     shown, hidden = visible_folders(), hidden_folders(plan)
-    reach = {"read": [*shown, *SMALL_FILES, *KERNEL_FACTS, str(HERE)], "write": [home, "/dev/null"], "hidden": [path for path in hidden if path != str(HERE)]}
+    reach = {"read": [*shown, *SMALL_FILES, *KERNEL_FACTS], "write": [home, "/dev/null"], "hidden": hidden}
     Path(home, "settings.json").write_text(_settings(plan, wire, home, reach), encoding="utf-8")
     command = [sys.executable, *program, f"{home}/settings.json"]
     process = subprocess.Popen(
