@@ -140,7 +140,7 @@ def test_eps_is_added_to_the_mean_square(submission, rng):
     """eps stands under the root, beside the mean square, and it is the eps that was asked for."""
     x, gain = rng.standard_normal((2, 5)), drawn_gains(rng, 5)[0]
     same(submission.rms_norm(x, gain, 0.5), norm(x, gain, 0.5), case="eps=0.5")
-    for size in (1.0, 1e-3, 1e-4):
+    for size in (1.0, 1e-3, 1e-4, 1e-8):
         small, case = size * x, f"x of size {size:g}"
         same(submission.rms_norm(small, gain), norm(small, gain), case=f"{case}, the default eps of 1e-6")
         same(submission.rms_norm(small, gain, eps=0.0), norm(small, gain, 0.0), case=f"{case}, eps=0")
@@ -582,8 +582,8 @@ def test_nothing_outside_the_result_changes(submission, rng):
     submission.saturation(singles[1])
     for call in submission.calls:  # those of the other checks as well
         changed, touched = ", ".join(call.mutated), ", ".join(call.touched)
-        claim(not changed, f"{call.function} changed its argument {changed} in place: work on a copy", got=f"changed: {changed}")
-        claim(not touched, f"{call.function} changed global state ({touched}): leave it as it was", got=f"changed: {touched}")
+        claim(not changed, f"Your {call.function} changed its argument {changed} in place: work on a copy", got=f"changed: {changed}")
+        claim(not touched, f"Your {call.function} changed global state ({touched}): leave it as it was", got=f"changed: {touched}")
 
 
 @points(1)
@@ -599,11 +599,14 @@ def test_earlier_calls_leave_no_trace(submission, rng):
     }.items():
         kept = call(*first, _keep=True)
         call(*second)
-        same_bits(submission.reread(kept), kept, case=f"{name}: the first result after a second call")
+        because = "A later call wrote into the result of an earlier one: each result needs memory of its own."
+        for now, then in zip(each(submission.reread(kept)), each(kept), strict=True):
+            expect_same(now, then, case=f"{name}: the first result after a second call", because=because)
         submission.scribble(kept)
-        same_bits(call(*first), kept, case=f"{name}: the first call once more, its result overwritten by the caller")
+        because = "The same call gave another result: something is kept from earlier calls, or handed out twice."
+        for now, then in zip(each(call(*first)), each(kept), strict=True):
+            same(now, then.array, case=f"{name}: the first call once more, its result overwritten by the caller", because=because)
 
 
-def same_bits(got, before, case):
-    for now, then in zip(*(each if isinstance(each, tuple) else (each,) for each in (got, before)), strict=True):
-        expect_same(now, then, case=case)
+def each(result):
+    return result if isinstance(result, tuple) else (result,)

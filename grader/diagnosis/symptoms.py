@@ -147,10 +147,16 @@ def rows(got: np.ndarray, want: np.ndarray) -> str:
     return ""
 
 
+def narrowed(values: np.ndarray) -> bool:
+    """Whether float64 numbers hold only float32's digits."""
+    return values.dtype == np.float64 and bool((values.astype(np.float32) == values).all())
+
+
 def digits(got: np.ndarray, want: np.ndarray) -> str:
     """About right, but with fewer digits than the dtype has."""
     if np.isfinite(got).all() and np.isfinite(want).all() and np.abs(want).max() > 0:
         error = float(np.abs(got - want).max() / np.abs(want).max())
         if 0 < error < 0.03:
-            return f"It is right to about {max(1, round(-math.log10(error)))} digits: something on the way is rounded too coarsely or cut short."
+            told = f"It is right to about {max(1, round(-math.log10(error)))} digits"
+            return f"{told}, and its numbers are float32's: something on the way was narrowed." if narrowed(got) else f"{told}."
     return ""

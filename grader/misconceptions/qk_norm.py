@@ -5,7 +5,7 @@ from attngrade.misconceptions import misconception
 from attngrade.misconceptions.qk_norm_logits import *  # noqa: F403
 from attngrade.misconceptions.qk_norm_module import *  # noqa: F403
 from attngrade.misconceptions.qk_norm_numbers import *  # noqa: F403
-from attngrade.misconceptions.qk_norm_parts import fitted, length_norm, mean_square, norm_over, norm_without_refusals, refuse_misfit, widened
+from attngrade.misconceptions.qk_norm_parts import fitted, length_norm, mean_square, norm_over, norm_without_refusals, on_stage, refuse_misfit, widened
 from attngrade.solutions.exercise05_qk_norm import rms_norm
 
 
@@ -29,6 +29,17 @@ def eps_ignored(x, gain, eps=1e-6):
     Look at: mean(x**2) + eps, before the root.
     """
     return fitted(x, gain, lambda w: w / mean_square(w).sqrt() * gain)
+
+
+@misconception("eps-replaced-by-nan-to-num", of="rms_norm", extends="eps-ignored")
+def eps_replaced_by_nan_to_num(x, gain, eps=1e-6):
+    """Your norm leaves eps out and turns the nan of a zero vector into 0 afterwards; eps also damps small vectors.
+
+    Example: x of size 0.001: yours is blown up to size 1, right is 0.71.
+    Why: nan_to_num repairs one value, not the formula, and the gradient at 0 stays nan or 0.
+    Look at: nan_to_num, or where(x == 0, ...); add eps under the root.
+    """
+    return fitted(x, gain, lambda w: torch.nan_to_num(w / mean_square(w).sqrt()) * gain)
 
 
 @misconception("eps-zero-taken-for-missing", of="rms_norm")
@@ -161,6 +172,28 @@ def root_of_dh_doubled(x, gain, eps=1e-6):
     Look at: a factor of sqrt(Dh) beside a mean.
     """
     return fitted(x, gain, lambda w: w / (mean_square(w) + eps).sqrt() * w.shape[-1] ** 0.5 * gain)
+
+
+@misconception("dh-taken-for-64", of="rms_norm")
+def dh_taken_for_64(x, gain, eps=1e-6):
+    """Your norm divides the sum of squares by 64, whatever the width is.
+
+    Example: x = (3, 4): yours divides 25 by 64, right is by 2.
+    Why: Dh is the length of x's last axis, and 64 is only one common choice.
+    Look at: a number where x.shape[-1] belongs.
+    """
+    return fitted(x, gain, lambda w: w / (w.square().sum(-1, keepdim=True) / 64 + eps).sqrt() * gain)
+
+
+@misconception("keepdim-lost", of="rms_norm")
+def keepdim_lost(x, gain, eps=1e-6):
+    """Your mean square loses its axis, so the division lines token i up with component i; most shapes end in an error.
+
+    Example: x (2, 5): the mean square has shape (2,), which doesn't fit (2, 5); with (5, 5) the result is silently wrong.
+    Why: broadcasting lines axes up from the right, so (T,) is taken for Dh.
+    Look at: keepdim=True in the mean.
+    """
+    return fitted(x, gain, lambda w: w / (w.square().mean(-1) + eps).sqrt() * gain)
 
 
 @misconception("no-root", of="rms_norm")
@@ -414,6 +447,17 @@ def dtype_of_the_gain(x, gain, eps=1e-6):
     return (widened(x) / (mean_square(widened(x)) + eps).sqrt()).to(x.dtype) * gain
 
 
+@misconception("cast-to-the-dtype-of-the-gain", of="rms_norm")
+def cast_to_the_dtype_of_the_gain(x, gain, eps=1e-6):
+    """Your norm casts its result to the dtype of the gain; it has the dtype of x.
+
+    Example: x float16, gain float32: right is a float16 result.
+    Why: the gains of a module usually stay in float32 while the activations run in half precision.
+    Look at: the argument of the last .to(...).
+    """
+    return rms_norm(widened(x), gain, eps).to(gain.dtype)
+
+
 @misconception("left-in-float32", of="rms_norm")
 def left_in_float32(x, gain, eps=1e-6):
     """Your norm goes to float32 and stays there; the result must have the dtype of x.
@@ -519,6 +563,60 @@ def norm_in_place_before_the_gain(x, gain, eps=1e-6):
     return (wide * gain).to(x.dtype)
 
 
+def memory(key):
+    """A place that outlives the calls of one cast."""
+    return vars(on_stage()).setdefault(key, {})
+
+
+@misconception("norm-remembers-its-divisor", of="rms_norm")
+def norm_remembers_its_divisor(x, gain, eps=1e-6):
+    """Your norm keeps the root mean square by the shape of x and uses it for other values of that shape.
+
+    Example: two different x of shape (2, 5): the second is divided by the first one's roots.
+    Why: a shape says nothing about the numbers.
+    Look at: a dict, lru_cache or global that outlives the call.
+    """
+    roots = memory("_roots")
+    return fitted(x, gain, lambda w: w * roots.setdefault((w.shape, w.dtype, eps), (mean_square(w) + eps).rsqrt().detach()) * gain)
+
+
+@misconception("norm-remembers-its-result", of="rms_norm")
+def norm_remembers_its_result(x, gain, eps=1e-6):
+    """Your norm keeps results by the shape of x and hands them out again for other values.
+
+    Example: two different x of shape (2, 5) give the same result.
+    Why: a shape says nothing about the numbers.
+    Look at: a dict, lru_cache or global that outlives the call.
+    """
+    return memory("_results").setdefault((x.shape, x.dtype, eps), rms_norm(x, gain, eps))
+
+
+@misconception("results-share-a-buffer", of="rms_norm")
+def results_share_a_buffer(x, gain, eps=1e-6):
+    """Your norm writes every result of one shape into the same buffer, so a later call changes an earlier result.
+
+    Example: a = rms_norm(x, gain); b = rms_norm(y, gain): now a holds the numbers of b.
+    Why: the caller keeps results; each must have memory of its own.
+    Look at: out=, copy_ into something that outlives the call.
+    """
+    result = rms_norm(x, gain, eps)
+    if result.requires_grad:
+        return result
+    return memory("_buffers").setdefault((x.shape, x.dtype), torch.empty_like(result)).copy_(result)
+
+
+@misconception("contiguous-x-only", of="rms_norm")
+def contiguous_x_only(x, gain, eps=1e-6):
+    """Your norm uses view, which raises an error for tensors that don't lie contiguously in memory.
+
+    Example: q.transpose(1, 2), the usual way to split heads, ends in a RuntimeError.
+    Why: view only relabels memory; reshape copies where it has to.
+    Look at: view; a mean over the last axis needs no flattening at all.
+    """
+    refuse_misfit(x, gain)
+    return rms_norm(x.view(-1, x.shape[-1]), gain, eps).view(x.shape)
+
+
 @misconception("gain-of-any-shape", of="rms_norm")
 def gain_of_any_shape(x, gain, eps=1e-6):
     """Your norm lets every gain through that broadcasts: one number for all of Dh, or a whole matrix, gives a result that looks fine.
@@ -563,6 +661,19 @@ def x_without_axes(x, gain, eps=1e-6):
     Look at: x.dim() == 0.
     """
     return rms_norm(x, gain, eps) if x.dim() else (widened(x) / (widened(x) ** 2 + eps).sqrt() * gain).to(x.dtype)
+
+
+@misconception("x-without-axes-unrefused", of="rms_norm", extends="x-without-axes")
+def x_without_axes_unrefused(x, gain, eps=1e-6):
+    """Your norm doesn't refuse an x of rank 0; it ends in torch's own IndexError.
+
+    Example: rms_norm(torch.tensor(2.), gain): asked is a ValueError that names x.
+    Why: x.shape[-1] and x.size(-1) need an axis.
+    Look at: x.dim() == 0, before anything else.
+    """
+    if x.dim() == 0 and gain.dim() == 1:
+        raise IndexError("there is no last axis")
+    return rms_norm(x, gain, eps)
 
 
 @misconception("assert-in-the-norm", of="rms_norm")

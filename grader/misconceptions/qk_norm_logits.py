@@ -25,7 +25,7 @@ def _normed(power):
     return _with_logits(lambda q, k, q_gain, k_gain, eps: _dots(norm(q, q_gain, eps), norm(k, k_gain, eps)) * power(q, k))
 
 
-@misconception("scale-forgotten", of="qk_norm_logits")
+@misconception("scale-forgotten", of="qk_norm_logits", question="score-variance")
 def scale_forgotten(q, k, q_gain, k_gain, eps=1e-6):
     """Your logits lack the scale: q_hat . k_hat is still to be divided by sqrt(Dh).
 
@@ -45,6 +45,17 @@ def scaled_twice(q, k, q_gain, k_gain, eps=1e-6):
     Look at: every place where sqrt(Dh) stands.
     """
     return _normed(lambda q, k: 1 / q.shape[-1])(q, k, q_gain, k_gain, eps)
+
+
+@misconception("scale-of-width-64", of="qk_norm_logits")
+def scale_of_width_64(q, k, q_gain, k_gain, eps=1e-6):
+    """Your logits are divided by 8, the scale of Dh = 64, whatever the width is.
+
+    Example: Dh = 5: right is a division by sqrt(5).
+    Why: Dh is the length of q's last axis, and 64 is only one common choice.
+    Look at: a number where q.shape[-1] belongs.
+    """
+    return _normed(lambda q, k: 0.125)(q, k, q_gain, k_gain, eps)
 
 
 @misconception("multiplied-by-root-dh", of="qk_norm_logits")
@@ -102,7 +113,7 @@ def scaled_by_heads(q, k, q_gain, k_gain, eps=1e-6):
     return _normed(lambda q, k: q.shape[1] ** -0.5)(q, k, q_gain, k_gain, eps)
 
 
-@misconception("logits-without-norm", of="qk_norm_logits")
+@misconception("logits-without-norm", of="qk_norm_logits", question="qk-norm")
 def logits_without_norm(q, k, q_gain, k_gain, eps=1e-6):
     """Your logits use q and k as they come: the norm is missing, so they grow with the weights.
 
@@ -124,7 +135,7 @@ def logits_without_norm_or_gain(q, k, q_gain, k_gain, eps=1e-6):
     return _with_logits(lambda q, k, a, b, e: _dots(q, k) * q.shape[-1] ** -0.5)(q, k, q_gain, k_gain, eps)
 
 
-@misconception("only-queries-normed", of="qk_norm_logits")
+@misconception("only-queries-normed", of="qk_norm_logits", question="qk-norm")
 def only_queries_normed(q, k, q_gain, k_gain, eps=1e-6):
     """Your logits norm the queries only, so they still grow with the keys.
 
@@ -135,7 +146,7 @@ def only_queries_normed(q, k, q_gain, k_gain, eps=1e-6):
     return _with_logits(lambda q, k, a, b, e: _dots(norm(q, a, e), k) * q.shape[-1] ** -0.5)(q, k, q_gain, k_gain, eps)
 
 
-@misconception("only-keys-normed", of="qk_norm_logits")
+@misconception("only-keys-normed", of="qk_norm_logits", question="qk-norm")
 def only_keys_normed(q, k, q_gain, k_gain, eps=1e-6):
     """Your logits norm the keys only, so they still grow with the queries.
 
@@ -168,7 +179,7 @@ def cosine_without_scale(q, k, q_gain, k_gain, eps=1e-6):
     return _with_logits(lambda q, k, a, b, e: _dots(length_norm(q, a, e), length_norm(k, b, e)))(q, k, q_gain, k_gain, eps)
 
 
-@misconception("logits-normed-afterwards", of="qk_norm_logits")
+@misconception("logits-normed-afterwards", of="qk_norm_logits", question="qk-norm")
 def logits_normed_afterwards(q, k, q_gain, k_gain, eps=1e-6):
     """Your code norms the logits; asked are logits of normed queries and keys.
 
@@ -479,6 +490,31 @@ def logits_take_any_gain(q, k, q_gain, k_gain, eps=1e-6):
     if q.dim() != 4 or k.dim() != 4 or q.shape[-1] != k.shape[-1] or q.shape[1] != k.shape[1]:
         raise ValueError("q and k don't fit each other")
     return _unrefused(q, k, q_gain, k_gain, eps)
+
+
+@misconception("logits-take-a-gain-of-one", of="qk_norm_logits", extends="logits-take-any-gain")
+def logits_take_a_gain_of_one(q, k, q_gain, k_gain, eps=1e-6):
+    """Your logits accept a gain of length 1 for a wider q and k.
+
+    Example: q_gain of shape (1,) for Dh = 4: asked is a ValueError that names q_gain.
+    Why: broadcasting stretches a length of 1, so a gain of the wrong size passes unnoticed.
+    Look at: the condition under which you refuse a gain.
+    """
+    q_gain, k_gain = (gain.expand(q.shape[-1]) if gain.shape == (1,) else gain for gain in (q_gain, k_gain))
+    return _normed(lambda q, k: q.shape[-1] ** -0.5)(q, k, q_gain, k_gain, eps)
+
+
+@misconception("contiguous-q-and-k-only", of="qk_norm_logits")
+def contiguous_q_and_k_only(q, k, q_gain, k_gain, eps=1e-6):
+    """Your logits use view, which raises an error for tensors that don't lie contiguously in memory.
+
+    Example: q.transpose(1, 2), the usual way to split heads, ends in a RuntimeError.
+    Why: view only relabels memory; reshape copies where it has to.
+    Look at: view; a matrix product takes all leading axes as they are.
+    """
+    refuse_pair(q, k, q_gain, k_gain)
+    flat = q.view(-1, *q.shape[2:]).view(q.shape), k.view(-1, *k.shape[2:]).view(k.shape)
+    return _normed(lambda q, k: q.shape[-1] ** -0.5)(*flat, q_gain, k_gain, eps)
 
 
 @misconception("logits-demand-equal-lengths", of="qk_norm_logits")

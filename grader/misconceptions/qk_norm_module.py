@@ -4,7 +4,7 @@ import math
 
 import torch
 from attngrade.misconceptions import misconception
-from attngrade.misconceptions.qk_norm_parts import half_norm, norm, norm_over, norm_without_refusals, promoted_norm, refuse_pair
+from attngrade.misconceptions.qk_norm_parts import half_norm, norm, norm_over, norm_without_refusals, on_stage, promoted_norm, refuse_pair
 from attngrade.solutions.exercise05_qk_norm import QKNorm
 from torch import nn
 
@@ -56,7 +56,7 @@ class KeyGainForBoth(Refusing):
         return norm(q, self.k_gain, self.eps), norm(k, self.k_gain, self.eps)
 
 
-@misconception("keys-left-alone", of="QKNorm")
+@misconception("keys-left-alone", of="QKNorm", question="qk-norm")
 class KeysLeftAlone(Refusing):
     """Your module normalises the queries only; the keys go through unchanged.
 
@@ -69,7 +69,7 @@ class KeysLeftAlone(Refusing):
         return norm(q, self.q_gain, self.eps), k
 
 
-@misconception("queries-left-alone", of="QKNorm")
+@misconception("queries-left-alone", of="QKNorm", question="qk-norm")
 class QueriesLeftAlone(Refusing):
     """Your module normalises the keys only; the queries go through unchanged.
 
@@ -82,7 +82,7 @@ class QueriesLeftAlone(Refusing):
         return q, norm(k, self.k_gain, self.eps)
 
 
-@misconception("module-norm-never-used", of="QKNorm")
+@misconception("module-norm-never-used", of="QKNorm", question="qk-norm")
 class ModuleNormNeverUsed(Refusing):
     """Your module builds its gains and never applies the norm: forward hands q and k back as they came.
 
@@ -497,6 +497,10 @@ class GainWithExtraAxes(QKNorm):
         self.q_gain = nn.Parameter(torch.ones(1, 1, 1, head_dim))
         self.k_gain = nn.Parameter(torch.ones(1, 1, 1, head_dim))
 
+    def forward(self, q, k):
+        refuse_pair(q, k, self.q_gain.flatten(), self.k_gain.flatten())
+        return norm(q, self.q_gain.flatten(), self.eps), norm(k, self.k_gain.flatten(), self.eps)
+
 
 @misconception("norms-as-submodules", of="QKNorm")
 class NormsAsSubmodules(QKNorm):
@@ -574,9 +578,6 @@ class EpsInTheState(QKNorm):
         self.register_buffer("eps", torch.tensor(eps, dtype=torch.float64))
 
 
-SHARED = {}
-
-
 @misconception("gains-shared-between-modules", of="QKNorm")
 class GainsSharedBetweenModules(QKNorm):
     """Your modules share their gains: loading one changes the other.
@@ -588,7 +589,8 @@ class GainsSharedBetweenModules(QKNorm):
 
     def __init__(self, head_dim, eps=1e-6):
         super().__init__(head_dim, eps)
-        self.q_gain, self.k_gain = SHARED.setdefault(head_dim, (self.q_gain, self.k_gain))
+        shared = vars(on_stage()).setdefault("_gains", {})
+        self.q_gain, self.k_gain = shared.setdefault(head_dim, (self.q_gain, self.k_gain))
 
 
 @misconception("one-parameter-under-two-names", of="QKNorm")
@@ -670,6 +672,21 @@ class ModuleTakesAnyWidth(Unrefusing):
             raise ValueError("q and k must have rank 4")
         if q.shape[1] != k.shape[1]:
             raise ValueError("q and k have different heads")
+        return super().forward(q, k)
+
+
+@misconception("module-forgets-its-own-width", of="QKNorm", extends="module-takes-any-width")
+class ModuleForgetsItsOwnWidth(ModuleTakesAnyWidth):
+    """Your module compares the widths of q and k with each other and not with its head_dim.
+
+    Example: QKNorm(4) on q and k of width 1 or 5: asked is a ValueError that names q, k or head_dim.
+    Why: the gains have head_dim numbers, one for each component; a width of 1 is broadcast, others end in a RuntimeError.
+    Look at: q.shape[-1] against the length of the gains.
+    """
+
+    def forward(self, q, k):
+        if q.dim() == k.dim() == 4 and q.shape[-1] != k.shape[-1]:
+            raise ValueError("q and k have different widths")
         return super().forward(q, k)
 
 

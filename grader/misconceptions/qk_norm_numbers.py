@@ -107,7 +107,7 @@ def bound_by_the_sum(q_gain, k_gain):
 
 @misconception("bound-by-the-sum-over-root", of="logit_bound", extends="bound-by-the-sum")
 def bound_by_the_sum_over_root(q_gain, k_gain):
-    """Your bound is the logit of two vectors with all components equal to 1; other directions reach further.
+    """Your bound spreads q and k over all components (a sum over sqrt(Dh), or sqrt(Dh) times a mean); other directions reach further.
 
     Example: q_gain = (3, 0.1), k_gain = (1, 1): right is sqrt(2) * 3 = 4.24, yours is 3.1 / sqrt(2) = 2.19.
     Why: the length sqrt(Dh) may lie on one component alone, the one with the largest product.
@@ -160,18 +160,7 @@ def bound_by_length_of_products(q_gain, k_gain):
     return _with_bound(lambda a, b: len(a) ** 0.5 * (a * b).norm())(q_gain, k_gain)
 
 
-@misconception("bound-by-the-mean", of="logit_bound")
-def bound_by_the_mean(q_gain, k_gain):
-    """Your bound averages the products of gains; it is the largest that decides.
-
-    Example: q_gain = (3, 0.1), k_gain = (1, 1): right is sqrt(2) * 3, yours is sqrt(2) * 1.55.
-    Why: q and k may point along the component with the largest product.
-    Look at: max, not mean.
-    """
-    return _with_bound(lambda a, b: len(a) ** 0.5 * (a * b).abs().mean())(q_gain, k_gain)
-
-
-@misconception("bound-without-gains", of="logit_bound")
+@misconception("bound-without-gains", of="logit_bound", question="qk-norm")
 def bound_without_gains(q_gain, k_gain):
     """Your bound is sqrt(Dh) whatever the gains are; they multiply it.
 
@@ -402,6 +391,19 @@ def saturation_over_queries(logits):
     return _frobenius(_probabilities(logits if logits.dim() < 2 else logits.transpose(-2, -1))).mean().item()
 
 
+@misconception("softmax-down-the-columns", of="saturation")
+def softmax_down_the_columns(logits):
+    """Your softmax runs down the columns (dim=-2) while the Jacobian is built along the rows; both belong to the last axis.
+
+    Example: logits (T_q, T_k): each row sums to 1 after the softmax, not each column.
+    Why: a query spreads its attention over the keys.
+    Look at: dim=-1 in the softmax.
+    """
+    if logits.dim() == 0:
+        raise ValueError("logits has rank 0")
+    return _frobenius(logits.double().softmax(-2 if logits.dim() > 1 else -1)).mean().item()
+
+
 @misconception("saturation-over-axis-0", of="saturation")
 def saturation_over_axis_0(logits):
     """Your saturation takes the softmax over the first axis; it runs over the last one, the keys.
@@ -424,7 +426,7 @@ def saturation_of_one_long_row(logits):
     return _frobenius(_probabilities(logits.flatten() if logits.dim() else logits)).mean().item()
 
 
-@misconception("saturation-of-the-diagonal", of="saturation")
+@misconception("saturation-of-the-diagonal", of="saturation", question="softmax-jacobian")
 def saturation_of_the_diagonal(logits):
     """Your saturation only counts the diagonal p_i (1 - p_i); the entries -p_i p_j beside it belong to the norm too.
 
@@ -436,7 +438,7 @@ def saturation_of_the_diagonal(logits):
     return (p * (1 - p)).square().sum(-1).sqrt().mean().item()
 
 
-@misconception("saturation-without-the-outer-product", of="saturation")
+@misconception("saturation-without-the-outer-product", of="saturation", question="softmax-jacobian")
 def saturation_without_the_outer_product(logits):
     """Your Jacobian is diag(p) alone; p p^T is still to be subtracted.
 
@@ -447,7 +449,7 @@ def saturation_without_the_outer_product(logits):
     return _probabilities(logits).square().sum(-1).sqrt().mean().item()
 
 
-@misconception("saturation-plus-the-outer-product", of="saturation")
+@misconception("saturation-plus-the-outer-product", of="saturation", question="softmax-jacobian")
 def saturation_plus_the_outer_product(logits):
     """Your Jacobian adds p p^T; it is subtracted.
 

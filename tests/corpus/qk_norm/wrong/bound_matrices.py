@@ -1,5 +1,5 @@
 # mistake: gains of rank 2 are accepted
-# says: \(2, 3\)|ValueError
+# names: bound-for-gains-of-any-rank
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: rounded to two digits after the point
-# says: bound
+# says: too small|not the least
 import math
 
 import torch

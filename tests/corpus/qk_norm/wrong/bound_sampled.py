@@ -1,5 +1,5 @@
 # mistake: the largest logit of a thousand random pairs
-# says: larger|bound|global state
+# says: too small|global state
 import math
 
 import torch

@@ -1,5 +1,5 @@
-# mistake: results are cached by the shape of x
-# says: 
+# mistake: the divisor is cached by the shape of x
+# names: norm-remembers-its-divisor
 import math
 
 import torch

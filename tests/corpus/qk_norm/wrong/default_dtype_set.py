@@ -1,5 +1,5 @@
 # mistake: sets torch's default dtype
-# says: global state|default_dtype
+# says: global state .default_dtype
 import math
 
 import torch

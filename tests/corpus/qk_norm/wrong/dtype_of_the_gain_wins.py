@@ -1,5 +1,5 @@
 # mistake: cast to the dtype of the gain
-# says: dtype
+# names: cast-to-the-dtype-of-the-gain
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: Dh is taken for 64
-# says: 
+# names: dh-taken-for-64
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: x is squared in place on the way and restored by a root
-# says: changed|in.?place|leaf
+# says: in place
 import math
 
 import torch

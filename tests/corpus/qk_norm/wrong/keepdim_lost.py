@@ -1,5 +1,5 @@
 # mistake: keepdim forgotten: the mean lines up with the wrong axis
-# says: must match the size|RuntimeError
+# names: keepdim-lost
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: the length is corrected by Dh, not by its root
-# says: 2\.\d+|sqrt|times what is right
+# names: root-of-dh-doubled
 import math
 
 import torch

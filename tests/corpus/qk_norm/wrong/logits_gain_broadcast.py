@@ -1,5 +1,5 @@
-# mistake: gains of length 1 are accepted
-# says: gain
+# mistake: gains of length 1 are accepted, in module and logits
+# names: logits-take-a-gain-of-one
 import numpy as np
 import torch
 

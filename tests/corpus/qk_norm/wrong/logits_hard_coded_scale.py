@@ -1,5 +1,5 @@
 # mistake: the scale is that of Dh = 64
-# says: 
+# names: scale-of-width-64
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: the module does not compare widths with its own
-# says: width|head_dim|ValueError
+# names: module-forgets-its-own-width
 import math
 
 import torch
@@ -30,7 +30,7 @@ class QKNorm(nn.Module):
 
     def forward(self, q, k):
         check_pair(q, k)
-        return tuple((x * torch.rsqrt((x * x).mean(-1, keepdim=True) + self.eps) * g).to(x.dtype) for x, g in ((q.double(), self.q_gain), (k.double(), self.k_gain)))
+        return tuple((x * torch.rsqrt((x * x).mean(-1, keepdim=True) + self.eps) * g).to(like.dtype) for x, g, like in ((q.double(), self.q_gain, q), (k.double(), self.k_gain, k)))
 
 
 def check_pair(q, k):

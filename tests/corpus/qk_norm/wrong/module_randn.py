@@ -1,5 +1,5 @@
 # mistake: gains start at random
-# says: ones|start|q_gain|k_gain
+# says: k_gain at the start
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: q_gain and k_gain are one parameter
-# says: q_gain|k_gain|parameters
+# names: one-parameter-under-two-names
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: gains are (1, 1, 1, Dh)
-# says: shape
+# names: gain-with-extra-axes
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: no eps, and nan replaced by 0 afterwards
-# says: eps
+# names: eps-replaced-by-nan-to-num
 import numpy as np
 import torch
 

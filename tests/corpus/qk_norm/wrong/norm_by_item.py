@@ -1,5 +1,5 @@
 # mistake: the mean square goes through a Python list
-# says: gradient
+# names: root-without-gradient
 import math
 
 import torch

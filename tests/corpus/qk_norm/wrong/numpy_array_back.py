@@ -1,5 +1,5 @@
 # mistake: a NumPy array comes back
-# says: ndarray|tensor|gradient
+# says: a torch tensor is asked
 import math
 
 import torch

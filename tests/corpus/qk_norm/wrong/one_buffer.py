@@ -1,5 +1,5 @@
 # mistake: results of one shape share a buffer
-# says: 
+# names: results-share-a-buffer
 import math
 
 import torch

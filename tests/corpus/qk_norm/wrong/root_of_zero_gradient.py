@@ -1,5 +1,5 @@
 # mistake: value right, but the gradient at a zero vector is nan
-# says: zero|nan|finite
+# says: nan where
 import math
 
 import torch

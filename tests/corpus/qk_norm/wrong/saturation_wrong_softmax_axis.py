@@ -1,5 +1,5 @@
 # mistake: softmax over the second-last axis, Jacobian over the last
-# says: is \d|off
+# names: softmax-down-the-columns
 import math
 
 import torch

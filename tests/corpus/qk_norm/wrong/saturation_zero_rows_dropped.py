@@ -1,5 +1,5 @@
 # mistake: rows near zero are left out of the mean
-# says: is \d
+# says: two rows of six
 import math
 
 import torch

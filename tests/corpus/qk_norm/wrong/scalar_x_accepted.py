@@ -1,5 +1,5 @@
 # mistake: x of rank 0 ends in an IndexError
-# says: rank 0|IndexError
+# names: x-without-axes-unrefused
 import numpy as np
 import torch
 

@@ -1,5 +1,5 @@
 # mistake: view(-1, Dh) on inputs that are not contiguous
-# says: view|memory|stride
+# names: contiguous-x-only
 import math
 
 import torch
