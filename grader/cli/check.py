@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
     from ..sandbox.host import Worker
 
+SOURCE_CAP = 1 << 20  # bytes of a submission that are read at all
 FORMATS = ["text", "json", "junit", "ctrf", "gradescope"]
 
 
@@ -62,7 +63,7 @@ def remember(verdicts: list[Verdict], files: dict[str, bytes]) -> None:
     from ..quiz.deck import remember_misconceptions
     from ..store import Attempt, StoreProblem, open_store
 
-    now = datetime.now(UTC)
+    now = datetime.now().astimezone()
     try:
         with open_store() as store:
             for verdict in verdicts:
@@ -151,7 +152,10 @@ def write_whole(path: Path, text: str) -> None:
 
 def _data(path: Path) -> tuple[bytes, str]:
     try:
-        return path.read_bytes(), path.name
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise UsageProblem(f"{path} is no file (a device, a pipe or a socket); --file wants one Python file.")
+        with path.open("rb") as file:
+            return file.read(SOURCE_CAP + 1), path.name  # what is longer is refused by the reader
     except IsADirectoryError:
         raise UsageProblem(f"{path} is a folder; --file wants one Python file.") from None
     except OSError as error:
