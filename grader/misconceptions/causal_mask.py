@@ -132,6 +132,20 @@ def empty_sees_all(t_q, t_k=None, device=None):
     return mask
 
 
+@misconception("more-queries-refused", of="causal_mask", question="causal-alignment")
+def more_queries_refused(t_q, t_k=None, device=None):
+    """You refuse more queries than keys; that is legal, and the first queries see nothing.
+
+    Example: T_q=2, T_k=1: query 0 sees nothing and query 1 sees the key: [[False], [True]].
+    Why: the last query sits on the last key whatever the two sizes are, and rows without a visible key are legal here.
+    Look at: the condition of your ValueError.
+    """
+    t_q, t_k = square(t_q, t_k)
+    if t_q > t_k:
+        raise ValueError("t_q")
+    return right.causal_mask(t_q, t_k, device)
+
+
 @misconception("mask-only-when-square", of="causal_mask", question="causal-alignment")
 def only_square(t_q, t_k=None, device=None):
     """Your mask hides nothing at all when T_q and T_k differ.

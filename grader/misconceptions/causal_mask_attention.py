@@ -403,6 +403,31 @@ def heads_merged(q, k, v):
     return right.causal_attention(q, k, v).transpose(1, 2).flatten(2)
 
 
+@misconception("weights-returned-too", of="causal_attention")
+def weights_too(q, k, v):
+    """You return the weights beside the output; the output alone was asked.
+
+    Example: causal_attention(q, k, v) has to be one tensor (B, H, T_q, Dh), and yours is a tuple of two.
+    Why: a caller that adds the result to something, or takes its shape, has no use for a tuple.
+    Look at: the `return`.
+    """
+    scores, mask, _ = parts(q, k, v)
+    return right.causal_attention(q, k, v), right.masked_softmax(scores, mask).to(q.dtype)
+
+
+@misconception("more-queries-than-keys-refused", of="causal_attention", question="causal-alignment")
+def attention_more_queries_refused(q, k, v):
+    """Your attention refuses more queries than keys; that is legal, and the first outputs are zero.
+
+    Example: T_q=2, T_k=1: query 0 sees nothing and comes out as zeros, query 1 comes out as the value of the key.
+    Why: the last query sits on the last key whatever the two sizes are, and rows without a visible key are legal here.
+    Look at: the condition of your ValueError.
+    """
+    if q.shape[-2] > k.shape[-2]:
+        raise ValueError("q")
+    return right.causal_attention(q, k, v)
+
+
 # ---------------------------------------------------------------- precision, gradients, memory
 
 

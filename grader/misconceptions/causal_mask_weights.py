@@ -346,6 +346,19 @@ def full_only(scores, mask):
     return right.mask_scores(scores, mask)
 
 
+@misconception("only-masks-of-the-same-rank-taken", of="mask_scores")
+def same_rank_only(scores, mask):
+    """You ask for a mask with as many axes as the scores; any mask that broadcasts to their shape will do.
+
+    Example: scores (3, 4), mask (4,): the same keys are hidden for every query, and that's legal.
+    Why: broadcasting puts missing axes in front; a causal mask (T_q, T_k) has two axes on purpose, the scores four.
+    Look at: `mask.ndim != scores.ndim` in your refusal.
+    """
+    if mask.ndim != scores.ndim:
+        raise ValueError("mask")
+    return right.mask_scores(scores, mask)
+
+
 # ---------------------------------------------------------------- masked_softmax
 
 
