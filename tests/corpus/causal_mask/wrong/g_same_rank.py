@@ -1,0 +1,43 @@
+# mistake: masks need the rank of the scores
+# names: only-masks-of-the-same-rank-taken
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def acc_dtype(x):
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+def causal_mask(t_q, t_k=None, device=None):
+    n = t_q if t_k is None else t_k
+    if t_q < 0 or n < 0:
+        raise ValueError("t_q / t_k negative")
+    return torch.arange(n - t_q, n, device=device)[:, None] >= torch.arange(n, device=device)
+
+
+def padding_mask(lengths, t_k):
+    if not all(0 <= int(n) <= t_k for n in lengths):
+        raise ValueError("lengths must be in 0..t_k")
+    return (torch.arange(t_k, device=lengths.device) < lengths[:, None])[:, None, None]
+
+
+def mask_scores(scores, mask):
+    if mask.dtype != torch.bool or mask.dim() != scores.dim() or any(m not in (1, s) for m, s in zip(mask.shape, scores.shape)):
+        raise ValueError("mask has to be a boolean tensor of the rank of scores that broadcasts")
+    return scores.masked_fill(~mask, -math.inf)
+
+
+def masked_softmax(scores, mask):
+    mask = mask.expand(scores.shape)
+    x = mask_scores(scores.to(acc_dtype(scores)), mask)
+    dead = ~mask.any(-1, keepdim=True)
+    return F.softmax(x.masked_fill(dead, 0.0), dim=-1).masked_fill(dead | ~mask, 0.0).to(scores.dtype)
+
+
+def causal_attention(q, k, v):
+    dt = acc_dtype(q)
+    scores = torch.einsum("bhqd,bhkd->bhqk", q.to(dt), k.to(dt)) / math.sqrt(q.shape[-1])
+    p = masked_softmax(scores, causal_mask(q.shape[2], k.shape[2], q.device))
+    return torch.einsum("bhqk,bhkd->bhqd", p, v.to(dt)).to(q.dtype)
