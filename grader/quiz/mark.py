@@ -12,7 +12,7 @@ from .marking.lexicon import Lexicon, Span
 from .marking.negation import denied_after, governed_spans, negated, scopes
 from .marking.patterns import Instance, Pattern, instances, parse_pattern
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
-from .marking.shams import addressed_to_marker, copied, is_list, is_separated, mute_lists
+from .marking.shams import addressed_to_marker, copied, has_sentences, is_list, is_separated, mute_lists
 from .marking.spelling import known_words
 from .marking.tokens import Text, read
 from .marking.withdrawal import mute
@@ -62,7 +62,7 @@ def mark(question: Question, answer: str) -> Marking:
         return _nothing(question, answer, ("off-topic",), _TO_MARKER)
     if copied(text, rubric.prompts):
         return _nothing(question, answer, ("copied-prompt",), _COPIED)
-    if is_list(text.tokens) or is_separated(text):
+    if (is_list(text.tokens) and not has_sentences(text)) or is_separated(text):
         return _nothing(question, answer, ("keyword-list",), _LIST)
     return _mark_open(question, answer, text, rubric)
 
@@ -136,9 +136,11 @@ def _comes_after(asserted: Instance, instance: Instance, reading: _Reading) -> b
 
 def _earning(patterns: list[Pattern], reading: _Reading) -> list[Instance]:
     """The assertions that stand; one that rests on words of a denied, closer-knit instance doesn't."""
-    earned = [i for p in patterns if not p.weak for i in _assertions(p, reading)]
-    denied = [i for p in patterns if p.guarded and not p.weak for i in instances(p, reading.found, reading.text.content) if negated(i, reading.governed)]
-    return [each for each in earned if not any(_undercuts(no, each, reading.governed) for no in denied)]
+    strong = [p for p in patterns if not p.weak]
+    outright = [i for p in strong if not p.guarded for i in _assertions(p, reading)]
+    earned = [i for p in strong if p.guarded for i in _assertions(p, reading)]
+    denied = [i for p in strong if p.guarded for i in instances(p, reading.found, reading.text.content) if negated(i, reading.governed)]
+    return outright + [each for each in earned if not any(_undercuts(no, each, reading.governed) for no in denied)]
 
 
 def _undercuts(denied: Instance, asserted: Instance, governed: list[tuple[int, range]]) -> bool:

@@ -9,6 +9,7 @@ from .tokens import Text, Token
 from .words import stem
 
 _SEPARATOR = re.compile(r"\s[|/·•]\s|;\s")
+_FULL_STOP = re.compile(r"[A-Za-z0-9)\]]\.(?:\s|$)")
 _READER = r"(?:grader|marker|examiner|evaluator|judge|assistant|reviewer|llm|ai\b|model:)"
 _ALL_RIGHT = r"(?:earned|correct|met|right|passed|complete|perfect|valid)\b"
 _TO_MARKER = re.compile(
@@ -80,6 +81,11 @@ def is_separated(text: Text) -> bool:
     """Terms between bars, slashes or semicolons, with hardly a verb."""
     pieces = _SEPARATOR.split(text.original)
     return len(pieces) >= 5 and sum(token.word in VERBS for token in text.tokens) <= 1
+
+
+def has_sentences(text: Text) -> bool:
+    """At least two full stops: whatever it is, it isn't one list."""
+    return len(_FULL_STOP.findall(text.original)) >= 2
 
 
 def _says(part: list[Token]) -> bool:
