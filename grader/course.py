@@ -27,7 +27,7 @@ def judged(given: Return, exercise: Exercise, seed: int) -> Verdict:
 
     found = find_file(given, exercise.module, exercise.functions)
     if found is None:
-        told = given.problem or f"{exercise.module}.py is not in what was handed in."
+        told = f"{exercise.module}.py is not in what was handed in. {given.problem}".strip()
         missing = CheckResult("file", f"{exercise.module}.py is handed in.", Outcome.FAILED, 0.0, exercise.points + exercise.stretch_points, message=told,
                               reason=Reason.NOT_IMPLEMENTED)
         return Verdict(exercise.id, exercise.title, Word.FAILED, Reason.NOT_IMPLEMENTED, told, (missing,))
