@@ -42,6 +42,7 @@ else:
     from . import confine, offlimits, sentry, wire
 
 TEXT_CAP = 4000
+WIDE = 10_000  # items of a list that travel one by one
 PIECE = 1 << 16
 torch = None  # set by `main` where the exercise asks for it
 
@@ -149,6 +150,8 @@ def plain(value, depth=0):
         return value if abs(value) < 1 << 64 else wire.Opaque(f"int of {value.bit_length()} bits")
     if depth < 6 and issubclass(kind, (tuple, list)):
         base = tuple if issubclass(kind, tuple) else list
+        if base.__len__(value) > WIDE:
+            return wire.Opaque(f"{base.__name__} of {base.__len__(value)} items")
         return base(plain(item, depth + 1) for item in base.__iter__(value))
     if depth < 6 and kind is dict:
         return {str(key): plain(item, depth + 1) for key, item in value.items()}

@@ -1,5 +1,5 @@
 # attack: Returns an array that is larger than any frame.
-# exercise: 02, reason: wrong-result, timeout: 30
+# exercise: 02, reason: wrong-result|memory, timeout: 30
 import numpy as np
 
 

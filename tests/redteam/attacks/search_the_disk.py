@@ -6,7 +6,7 @@ import os
 WORDS = ("canary", "solution", "check_", "exercise0", "attngrade.db", ".sqlite", "secret", "id_rsa", ".netrc", "credentials")
 found = 0
 for folder, folders, files in os.walk("/"):
-    if folder.startswith(("/proc", "/sys")) or "/site-packages/" in folder or folder.startswith("/usr/"):
+    if folder.startswith(("/proc", "/sys")) or "/site-packages/" in folder or folder.startswith("/usr/") or "/lib/python" in folder:
         folders[:] = []
         continue
     for name in files:
