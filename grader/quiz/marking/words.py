@@ -170,7 +170,7 @@ CONTRACTED = {
 
 _FILLERS = (
     "a an the just really basically simply actually very pretty quite also literally essentially then now even roughly approximately "
-    "nearly almost practically effectively completely totally entirely fully like kind sort well ok okay so here there clearly obviously always "
+    "nearly almost practically effectively completely totally entirely fully like kind sort well so here there clearly obviously always "
     "immediately quickly rapidly would will can could should may might must do ever please anyway again"
 )
 FILLERS = frozenset(_FILLERS.split())
