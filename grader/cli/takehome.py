@@ -111,7 +111,8 @@ def grade(submissions: Path, kit: Path, results: Path | None, jobs: int | None, 
         raise UsageProblem(f"{submissions} is empty: it should hold one folder or archive for each candidate.")
     folder = str(pack.resolve()) if pack else None
     tasks = [Task(name, str(path.resolve() if not path.is_symlink() else path.absolute()), plan, folder, jail) for name, path in candidates(entries).items()]
-    graded = _run(tasks, results or kit / "results", jobs or os.cpu_count() or 1, cluster)
+    gpu = any(found.find(asked.id).gpu for asked in plan.exercises)
+    graded = _run(tasks, results or kit / "results", jobs or os.cpu_count() or 1, cluster, gpu)
     lost = [told for told in graded if told.get("fault")]
     _summary(graded, results or kit / "results")
     if lost:
@@ -134,14 +135,14 @@ def required_jail(isolation: str, trusted: bool) -> str:
     return "bubblewrap"
 
 
-def _run(tasks: list[Task], results: Path, jobs: int, cluster: str | None) -> list[dict[str, Any]]:
+def _run(tasks: list[Task], results: Path, jobs: int, cluster: str | None, gpu: bool) -> list[dict[str, Any]]:
     """Run the batch; a pool that breaks (a worker process was killed) is replaced, and what was graded stays graded."""
     from ..takehome.batch import run
 
     graded: list[dict[str, Any]] = []
     for _ in range(TRIES):
         bar = Bar(len(tasks))
-        with _executor(jobs, cluster) as executor:
+        with _executor(jobs, cluster, gpu) as executor:
             graded = run(executor, tasks, results, jobs, bar.step)
         bar.end()
         if not any(told.get("fault") for told in graded):
@@ -149,8 +150,13 @@ def _run(tasks: list[Task], results: Path, jobs: int, cluster: str | None) -> li
     return graded
 
 
+def _has_gpu(client: Any) -> bool:
+    """Whether a worker of the cluster was started with --resources "GPU=1"; only then a GPU is asked for (else the batch would wait for ever)."""
+    return any(worker.get("resources", {}).get("GPU") for worker in client.scheduler_info(n_workers=-1)["workers"].values())
+
+
 @contextlib.contextmanager
-def _executor(jobs: int, cluster: str | None) -> Iterator[Executor]:
+def _executor(jobs: int, cluster: str | None, gpu: bool) -> Iterator[Executor]:
     if cluster is None:
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
@@ -164,7 +170,8 @@ def _executor(jobs: int, cluster: str | None) -> Iterator[Executor]:
         raise AttngradeError("--cluster needs Dask distributed: pip install 'attngrade[cluster]'") from None
     try:
         with Client(cluster, timeout=15) as client:
-            yield client.get_executor(retries=2, pure=False)
+            wants = {"resources": {"GPU": 1}} if gpu and _has_gpu(client) else {}
+            yield client.get_executor(retries=2, pure=False, **wants)
     except OSError as error:
         raise AttngradeError(f"There is no Dask scheduler at {cluster} ({error}). Start one with `dask scheduler`, and workers with `dask worker {cluster}`.") from None
 

@@ -85,8 +85,9 @@ def _exercise(task: Task, pack: Pack, given: Return, name: str, weight: float) -
     file, data = found
     limits = Limits(task.plan.timeout_s, task.plan.memory_mib)
     warm = crew(task.isolation)
-    verdict = grade(exercise, data, name=file, limits=limits, seed=task.plan.seed(task.candidate, exercise.id), isolation=task.isolation,
-                    warm=lambda: warm.worker(plan_for(exercise, limits, "cpu")))
+    device = "cuda" if exercise.gpu and os.path.exists("/dev/nvidiactl") else "cpu"
+    verdict = grade(exercise, data, name=file, limits=limits, seed=task.plan.seed(task.candidate, exercise.id), device=device, isolation=task.isolation,
+                    warm=lambda: warm.worker(plan_for(exercise, limits, device)))
     if wants_diagnosis(verdict):
         with contextlib.suppress(WorkerError):
             verdict = diagnosed(exercise, verdict, warm.troupe(plan_for(exercise, Limits(), "cpu")))
