@@ -4,11 +4,13 @@ Oracles are NumPy in float64. The interpreter is slow, so the kernel meets small
 that no power of two divides, and every trap of the contract is set with as few queries as show it.
 """
 
+import contextlib
 import itertools
+import math
 
 import numpy as np
 import pytest
-from attngrade.checks.claims import Result, after, claim, expect, gpu_only, of, points, refuses, stretch, tensor
+from attngrade.checks.claims import Raised, Result, after, claim, expect, gpu_only, of, points, refuses, stretch, tensor
 from attngrade.checks.online_oracles import (
     LAYOUTS,
     TOLERANCE,
@@ -126,7 +128,7 @@ def test_empty_states_add_nothing(submission, rng):
 @of(MERGE)
 def test_maxima_of_any_size(submission, rng):
     """Maxima may be of any size and far apart, row by row: nothing overflows, nothing vanishes."""
-    for dtype, far in [("float32", 50.0), ("float32", 200.0), ("float64", 1000.0), ("float64", 1e6)]:
+    for dtype, far in [("float32", 50.0), ("float32", 125.0), ("float64", 1000.0), ("float64", 1e6)]:
         around = far * np.array([[1.0, -1.0, -1.0, 1.0, 0.0], [1.0, -1.0, 1.0, -1.0, -1.0]])[..., None]
         a, b = (tuple(as_held(x, dtype) for x in some_state(rng, (5,), 3, around=row)) for row in around)
         got = submission.merge_states(held(a, dtype), held(b, dtype))
@@ -294,11 +296,11 @@ def test_future_keys_do_not_matter(submission, rng):
 @points(2)
 @of(BLOCKWISE)
 def test_scores_of_any_size(submission, rng):
-    """The largest score may lie in the first, a middle or the last block, scores may rise, fall, or all lie near -200 or 200."""
+    """The largest score may lie in the first, a middle or the last block, scores may rise, fall, or all lie near -125 or 125."""
     courses = {
-        "scores near -200": -200 + np.cos(np.arange(7)), "scores near 200": 200 + np.cos(np.arange(7)), "scores near -20": -20 + np.sin(np.arange(7)),
-        "rising from -50 to 50": rising(7, 50.0), "falling from 50 to -50": rising(7, 50.0)[::-1], "rising from -220 to -120": rising(7, -120.0),
-        "the first block 0, then -100": np.repeat([0.0, -100.0], [2, 5]), "the first block -250, then 0": np.repeat([-250.0, 0.0], [2, 5]),
+        "scores near -125": -125 + np.cos(np.arange(7)), "scores near 125": 125 + np.cos(np.arange(7)), "scores near -20": -20 + np.sin(np.arange(7)),
+        "rising from -50 to 50": rising(7, 50.0), "falling from 50 to -50": rising(7, 50.0)[::-1], "rising from -210 to -110": rising(7, -110.0),
+        "the first block 0, then -100": np.repeat([0.0, -100.0], [2, 5]), "the first block -125, then 0": np.repeat([-125.0, 0.0], [2, 5]),
         **{f"peak at key {place} of 7, the rest 100 below": peak_at(place, 7, 40.0) for place in (0, 3, 6)},
     }
     for (case, wanted), block_size in itertools.product(courses.items(), (2, 3)):
@@ -396,13 +398,12 @@ def test_memory_is_linear(submission, rng, device):
     """Nothing of size T_q x T_k is ever held, nor an output for every block: O(T_q * (block_size + Dh)) a head."""
     if device != "cpu":
         pytest.skip("Measured on the CPU, where the system counts the worker's memory.")
-    t, width, block_size = 6144, 16, 32
-    for causal in (False, True):
-        arrays = held(qkv(rng, t, t, batch=1, heads=1, width=width, dtype="float32"), "float32")
-        grown = growth(submission, lambda arrays=arrays, causal=causal: submission.blockwise_attention(*arrays, block_size, causal))
-        whole = f"all scores are {4 * t * t // MIB} MiB, a boolean mask of all is {t * t // MIB} MiB"
-        claim(grown < 30 * MIB, f"{BLOCKWISE}: memory grew by {grown // MIB} MiB where 30 MiB are plenty ({whole})",
-              case=f"T_q = T_k = {t}, Dh={width}, block_size={block_size}, float32, {'causal' if causal else 'not causal'}")
+    t, width, block_size = 6144, 8, 16
+    arrays = held(qkv(rng, t, t, batch=1, heads=1, width=width, dtype="float32"), "float32")
+    grown = growth(submission, lambda: submission.blockwise_attention(*arrays, block_size, True))
+    whole = f"all scores are {4 * t * t // MIB} MiB, a boolean mask of all is {t * t // MIB} MiB"
+    claim(grown < 24 * MIB, f"{BLOCKWISE}: memory grew by {grown // MIB} MiB where 24 MiB are plenty ({whole})",
+          case=f"T_q = T_k = {t}, Dh={width}, block_size={block_size}, float32, causal")
 
 
 @points(1)
@@ -415,10 +416,12 @@ def test_no_copy_of_all_keys(submission, rng, device):
     for t_k, dtype, layout in [(40001, "float16", {}), (40001, "float32", {}), (20001, "float32", {"order": (0, 2, 1, 3)})]:
         arrays = held(qkv(rng, 2, t_k, batch=1, heads=1 + bool(layout), width=32, dtype=dtype), dtype, **layout)
         case = f"T_q=2, T_k={t_k}, Dh=32, block_size=500, {dtype}{', (B, T, H, Dh) in memory' if layout else ''}"
-        pairs = [(growth(submission, lambda arrays=arrays, case=case: refused(submission, arrays, case)),
-                  growth(submission, lambda arrays=arrays: submission.blockwise_attention(*arrays, 500))) for _ in range(2)]
-        alone, grown = max(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
-        claim(grown - alone < 3.5 * MIB, f"{BLOCKWISE}: memory grew by {(grown - alone) / MIB:.1f} MiB beside the arguments, where a block takes "
+        beside = math.inf
+        for _ in range(2):  # once more if it looks too much: the system counts other things as well
+            if beside >= 3.5 * MIB:
+                alone = growth(submission, lambda arrays=arrays: unheard(submission, arrays))
+                beside = min(beside, growth(submission, lambda arrays=arrays: submission.blockwise_attention(*arrays, 500)) - alone)
+        claim(beside < 3.5 * MIB, f"{BLOCKWISE}: memory grew by {beside / MIB:.1f} MiB beside the arguments, where a block takes "
               f"a sixteenth of a MiB and all of k {arrays[1].data.nbytes / MIB:.1f} MiB", case=case)
 
 
@@ -429,9 +432,10 @@ def growth(submission, ask):
     return submission.peak_bytes()
 
 
-def refused(submission, arrays, case):
-    """A call that ends before any work: its growth is what the arguments alone take."""
-    refuses(lambda: submission.blockwise_attention(*arrays, 0), ("block_size",), case=f"block_size=0, {case}")
+def unheard(submission, arrays):
+    """A call that ends before the function begins: its growth is what the arguments alone take."""
+    with contextlib.suppress(Raised):
+        submission.blockwise_attention(*arrays, 500, no_such_argument=True)
 
 
 @points(1)
@@ -511,18 +515,18 @@ def test_kernel_rows_that_see_nothing(submission, rng):
 @of(FLASH)
 @after("kernel-agrees-with-attention")
 def test_kernel_scores_of_any_size(submission, rng):
-    """The largest score may lie in any tile, scores may rise from tile to tile, or all lie near -200 or 200."""
+    """The largest score may lie in any tile, scores may rise from tile to tile, or all lie near -125 or 125."""
     n = 139
     courses = {
-        "scores near -200": -200 + np.cos(np.arange(n)), "scores near 200": 200 + np.cos(np.arange(n)), "scores near -20": -20 + np.sin(np.arange(n)),
-        "rising from -50 to 50": rising(n, 50.0), "falling from 50 to -50": rising(n, 50.0)[::-1], "rising from -220 to -120": rising(n, -120.0),
+        "scores near -125": -125 + np.cos(np.arange(n)), "scores near 125": 125 + np.cos(np.arange(n)), "scores near -20": -20 + np.sin(np.arange(n)),
+        "rising from -50 to 50": rising(n, 50.0), "falling from 50 to -50": rising(n, 50.0)[::-1], "rising from -210 to -110": rising(n, -110.0),
         **{f"peak at key {place} of {n}, the rest 100 below": peak_at(place, n, 40.0) for place in (1, 70, 138)},
     }
     for case, wanted in courses.items():
         arrays = steered(rng, wanted, 16, heads=1, t_q=2)
         is_answer(flash(submission, arrays), attention(*arrays), "float32", FLASH, case)
-    arrays = steered(rng, -200 + np.cos(np.arange(5)), 16, heads=1, t_q=5)
-    is_answer(flash(submission, arrays, True), attention(*arrays, True), "float32", FLASH, "scores near -200, T_q = T_k = 5, causal")
+    arrays = steered(rng, -125 + np.cos(np.arange(5)), 16, heads=1, t_q=5)
+    is_answer(flash(submission, arrays, True), attention(*arrays, True), "float32", FLASH, "scores near -125, T_q = T_k = 5, causal")
 
 
 @points(1)
@@ -586,10 +590,8 @@ def without_kernel(ask, want, case):
     """The call again with the kernel replaced by one that does nothing: neither part may come out right."""
     try:
         got = ask()
-    except Exception as error:
-        if type(error).__name__ == "Raised":
-            return  # a submission may well notice
-        raise
+    except Raised:
+        return  # a submission may well notice
     for name, part, right in zip(("out", "lse"), got if isinstance(got, tuple) else (), want, strict=False):
         if usable(part, right):
             close = np.isfinite(part.array).all() and np.abs(part.array - right).max() <= 1e-3 * np.abs(right).max()

@@ -9,7 +9,7 @@ import numpy as np
 from ..sandbox import wire
 from ..sandbox.proxy import Call
 
-CLOSE = {"float64": 1e-9, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1.2e-2, "complex128": 1e-9, "complex64": 1e-5}
+CLOSE = {"float64": 1e-9, "float32": 5e-5, "float16": 2e-3, "bfloat16": 1.2e-2, "complex128": 1e-9, "complex64": 1e-5}
 ROUNDING = {"float64": 2e-8, "float32": 2e-4}  # about the root of eps: what is left where terms near 1 cancel
 NARROWED = 2e-6
 NOISE = {"float64": 1e-13, "float32": 1e-6}  # an array of rounding errors is an array of zeros

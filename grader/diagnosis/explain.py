@@ -43,14 +43,15 @@ def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], f
 
 
 def first_difference(stage: Stage, cast: tuple[str, ...], calls: list[Call]) -> list[Call]:
-    """The first call that ``cast`` answers otherwise, after those of the same check that went before it; nothing if there is none.
+    """The first call that ``cast`` answers otherwise, after the first call of each check before and those of its own; nothing if there is none.
 
-    Most wrong ideas part from the submission here already, so the long way through all calls is for the few that don't.
+    Nearly every wrong idea parts from the submission on these few calls, so the long way through all of them is for the few that don't.
     """
     try:
         for place, played in enumerate(stage.play(cast, calls)):
             if not agree(calls[place], played):
-                return [call for call in calls[: place + 1] if call.check == calls[place].check]
+                before = {call.check: call for call in reversed(calls[:place]) if call.check != calls[place].check}
+                return [*reversed(before.values()), *(call for call in calls[: place + 1] if call.check == calls[place].check)]
     except WorkerError:
         return calls[:1]
     return []

@@ -126,6 +126,19 @@ class StartsAtZeroNan(StartsAtZero):
         return l
 
 
+@wrong("maximum-starts-at-zero-then-empty", extends="maximum-starts-at-zero")
+class StartsAtZeroEmpty(StartsAtZero):
+    """{It} starts with a maximum of 0, so a row whose scores all lie far below 0 vanishes and looks like one that sees nothing.
+
+    Example: all scores near -200 in float32: every exp(s - 0) is 0, so out is 0 and lse is -inf.
+    Why: the maximum of no keys is -inf; then the first block sets it.
+    Look at: what m is before the first block.
+    """
+
+    def lse(self, m, l):
+        return super().lse(m, l).masked_fill(l == 0, NONE)
+
+
 class StartsLow(Walk):
     low = -1e9
 
@@ -624,7 +637,7 @@ class ScaledInHalves(InHalves):
 def all_at_once(q, k, v, block_size, causal=False):
     """Your part 2 holds the scores of all keys at once; the point is to hold one block of them.
 
-    Example: T_q = T_k = 6144: 144 MiB of scores for one head, and a block of 32 keys needs less than 1 MiB.
+    Example: T_q = T_k = 6144: 144 MiB of scores for one head, and a block of 16 keys needs less than 1 MiB.
     Why: with a running maximum, sum and output nothing of size T_q x T_k is ever needed.
     Look at: a product q @ k^T with all of k in it.
     """
@@ -654,7 +667,7 @@ class WholeMask(Walk):
 class KeptOutputs(Walk):
     """{It} keeps the state of every block in a list and merges at the end: T_k / block_size outputs of size T_q x Dh.
 
-    Example: T_q = T_k = 6144, Dh=16, blocks of 32: 192 outputs take 72 MiB, and one takes 384 KiB.
+    Example: T_q = T_k = 6144, Dh=8, blocks of 16: 384 outputs take 72 MiB, and one takes 192 KiB.
     Why: a running state is merged with each block as it comes; nothing else has to stay.
     Look at: a list that grows inside the loop, or `torch.stack` after it.
     """

@@ -3,6 +3,8 @@
 import torch
 from attngrade.misconceptions.online_softmax_walk import NONE, TILES, Walk, wrong
 
+LN2 = 0.6931471805599453
+
 # ---------------------------------------------------------------- the scale
 
 
@@ -85,6 +87,35 @@ class FixedWidth(Walk):
 
     def scale(self):
         return 0.125
+
+
+@wrong("exp-of-base-two-scores")
+class ExpOfBaseTwo(Walk):
+    """{It} folds log2(e) into the scale and then takes exp; scores scaled for base 2 want exp2.
+
+    Example: scores 0 and 1: the second key gets exp(1.443) = 4.23 times the weight of the first, and exp(1) = 2.72 is right.
+    Why: exp(s) = exp2(s log2(e)); the factor and the function belong together.
+    Look at: `exp` where `exp2` is meant, in both places.
+    """
+
+    def scale(self):
+        return self.d**-0.5 / LN2
+
+    def lse(self, m, l):
+        return m * LN2 + torch.log(self.safe(l))
+
+
+@wrong("exp2-of-natural-scores")
+class ExpTwoOfNatural(Walk):
+    """{It} takes exp2 of scores that weren't multiplied by log2(e).
+
+    Example: scores 0 and 1: the second key gets twice the weight of the first, and exp(1) = 2.72 times is right.
+    Why: exp2(s) = exp(s log 2): every score counts for 0.69 of itself.
+    Look at: the scale: it needs the factor log2(e) = 1.4427 if exp2 is used.
+    """
+
+    def exp(self, x):
+        return torch.exp2(x)
 
 
 # ---------------------------------------------------------------- the causal mask

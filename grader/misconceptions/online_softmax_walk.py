@@ -56,6 +56,9 @@ class Walk:
     def top(self, m, s):
         return torch.maximum(m, s.amax(-1))
 
+    def exp(self, x):
+        return torch.exp(x)
+
     def anchor(self, m):
         return m.masked_fill(m == NONE, 0.0)
 
@@ -82,7 +85,7 @@ class Walk:
             s = self.hide(self.scores(k), keys)
             new = self.top(m, s)
             at = self.anchor(new)
-            forget, p = torch.exp(m - at), torch.exp(s - at[..., None])
+            forget, p = self.exp(m - at), self.exp(s - at[..., None])
             (l, o), m = self.fold(l, o, forget, p, v), new
         return self.finish(m, l, o)
 

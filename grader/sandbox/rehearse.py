@@ -22,8 +22,7 @@ class Stage(worker.Session):
     def op_open(self, message: dict[str, Any]) -> dict[str, Any]:
         """Read the solution and the misconceptions; reply with the table of the latter."""
         self.path = message["solution"]
-        beside = Path(message["misconceptions"]).parent.glob("*.py")
-        self.kernels.watch(self.path, *map(str, beside))
+        self.kernels.watch()
         self.code = compile(Path(self.path).read_text(encoding="utf-8"), self.path, "exec", dont_inherit=True)
         sys.modules["solution"] = self.fresh("solution")
         self.wrong = {}

@@ -28,7 +28,7 @@ class Kernels:
         self.paths, self.launches, self.decoy, self.given, self.watching = (), [], False, frozenset(), False
 
     def watch(self, *paths):
-        """From now on, note launches of kernels that are written in these files."""
+        """From now on, note launches of kernels that are written in these files (in any, if none is named)."""
         self.paths = paths
         triton = sys.modules.get("triton")
         if triton is None or self.watching:
@@ -38,7 +38,7 @@ class Kernels:
         run = kind.run
 
         def counted(kernel, *args, grid=None, warmup=False, **kwargs):
-            if warmup or kernel.fn.__code__.co_filename not in self.paths:
+            if warmup or (self.paths and kernel.fn.__code__.co_filename not in self.paths):
                 return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
             shape = self.note(kernel.fn.__name__, grid, [*args, *kwargs.values()])
             return None if self.decoy else run(kernel, *args, grid=shape, warmup=False, **kwargs)
