@@ -15,6 +15,7 @@ import click
 
 from ..errors import UsageProblem
 from ..verdict import Verdict, Word, exit_code
+from .completion import exercise_names
 
 if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
@@ -25,7 +26,7 @@ FORMATS = ["text", "json", "junit", "ctrf", "gradescope"]
 
 
 @click.command("check", epilog="Example: attngrade check exercise03 --file my_mask.py --format json")
-@click.argument("exercises", nargs=-1, metavar="[EXERCISE]...")
+@click.argument("exercises", nargs=-1, metavar="[EXERCISE]...", shell_complete=exercise_names)
 @click.option("--file", "file", type=click.Path(path_type=Path), help="Check this file instead of the workspace's (one exercise).")
 @click.option("--workspace", type=click.Path(path_type=Path, file_okay=False), help="The folder with your files (default: found from here).")
 @click.option("--pack", type=click.Path(path_type=Path, file_okay=False), help="Check against the exercise set in this folder.")
@@ -107,10 +108,13 @@ def with_names(exercise: Exercise, verdict: Verdict, options: Options, troupe: W
 
     if not wants_diagnosis(verdict):
         return verdict
-    if troupe is not None:
-        return diagnosed(exercise, verdict, troupe)
-    with Worker(plan_for(exercise, Limits(options.timeout_s, options.memory_mib), "cpu"), "trusted") as own:
-        return diagnosed(exercise, verdict, own)
+    try:
+        if troupe is not None:
+            return diagnosed(exercise, verdict, troupe)
+        with Worker(plan_for(exercise, Limits(options.timeout_s, options.memory_mib), "cpu"), "trusted") as own:
+            return diagnosed(exercise, verdict, own)
+    except Exception:  # a verdict is not lost to its explanation, whatever a hostile result does to it
+        return verdict
 
 
 def chosen_device(exercise: Exercise, asked: str) -> str:

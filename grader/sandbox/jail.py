@@ -16,6 +16,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,7 @@ PROCESSES = 512  # processes and threads in a jail, where the kernel counts them
 SMALL_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
 KERNEL_FACTS = ("/dev/zero", "/dev/random", "/dev/urandom", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")
 SCRATCH = "attngrade-worker-"
+LEFT_S = 600  # a folder whose grader can't be seen is left alone for so long: it may live in another container
 PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVPL_BLAS_DEBUG_CPU_TYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 
 
@@ -105,6 +107,10 @@ def start(plan: Plan, isolation: str) -> Start:
             started = _plain(plan, inherited, printed[1], ["-m", "attngrade.sandbox.rehearse"], isolation)
         else:
             started = _plain(plan, inherited, printed[1], ["-I", "-S", "-B", "-u", str(HERE / "worker.py")], isolation)
+    except OSError as error:
+        for fd in (inward[1], outward[0], printed[0]):
+            os.close(fd)
+        raise JailError(f"No worker can be started here: {error.strerror or error}. Free space or memory, then run this again.") from None
     finally:
         for fd in (*inherited, printed[1]):
             os.close(fd)
@@ -134,12 +140,16 @@ def _plain(plan: Plan, wire: tuple[int, int], printed: int, program: list[str], 
     home = tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
     shown, hidden = visible_folders(), hidden_folders(plan)
     reach = {"read": [*shown, *SMALL_FILES, *KERNEL_FACTS], "write": [home, "/dev/null"], "hidden": hidden}
-    Path(home, "settings.json").write_text(_settings(plan, wire, home, reach), encoding="utf-8")
-    command = [sys.executable, *program, f"{home}/settings.json"]
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, env=_environment(plan, home), cwd=home,
-        pass_fds=wire, start_new_session=True,
-    )
+    try:
+        settings = Path(home, "settings.json")
+        settings.write_text(_settings(plan, wire, home, reach), encoding="utf-8")
+        process = subprocess.Popen(
+            [sys.executable, *program, str(settings)], stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, env=_environment(plan, home), cwd=home,
+            pass_fds=wire, start_new_session=True,
+        )
+    except OSError:
+        shutil.rmtree(home, ignore_errors=True)
+        raise
     return Start(process, -1, -1, -1, isolation, scratch=home)
 
 
@@ -148,7 +158,8 @@ def _sweep() -> None:
     for left in Path(tempfile.gettempdir()).glob(f"{SCRATCH}[0-9]*-*"):
         with contextlib.suppress(OSError, ValueError):
             owner = int(left.name.removeprefix(SCRATCH).partition("-")[0])
-            if left.stat().st_uid == os.getuid() and not os.path.exists(f"/proc/{owner}"):
+            about = left.stat()
+            if about.st_uid == os.getuid() and time.time() - about.st_mtime > LEFT_S and not os.path.exists(f"/proc/{owner}"):
                 shutil.rmtree(left, ignore_errors=True)
 
 

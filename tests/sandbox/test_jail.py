@@ -255,12 +255,23 @@ def _kill_the_rest(process: subprocess.Popen[str]) -> bool:
 def test_what_a_killed_grader_left_is_swept_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left = tmp_path / f"{jail.SCRATCH}4194303-x"
     left.mkdir()
+    os.utime(left, (1, 1))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     with start("process") as worker:
         worker.wait_ready()
         assert not left.exists()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_a_sentence_and_the_graders_fault(tmp_path: Path) -> None:
+    (tmp_path / "any.py").write_text(SLEEPER, encoding="utf-8")
+    script = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); from attngrade.cli import main; main(sys.argv[1:])"
+
+    done = subprocess.run([sys.executable, "-c", script, "check", "2", "--file", str(tmp_path / "any.py"), "--format", "json"], capture_output=True, text=True, cwd="/")
+
+    assert done.returncode == 3
+    assert "No worker can be started here" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_worker_outlives_no_close(inside: Worker) -> None:
