@@ -21,14 +21,41 @@ from attngrade.sandbox import wire
 from attngrade.sandbox.scrub import clean
 
 SEEDS: list[dict[str, Any]] = [
-    {"id": 1, "value": None}, {"id": 2, "value": (1, 2.5, "x", True), "touched": ["random"], "mutated": ["0"]},
+    {"id": 1, "value": None},
+    {"id": 2, "value": (1, 2.5, "x", True), "touched": ["random"], "mutated": ["0"]},
     {"id": 3, "value": {"a": [wire.Array(np.arange(6.0).reshape(2, 3), "float64", "ndarray", {"contiguous": True})]}},
     {"id": 4, "value": wire.Array(np.zeros((0, 3), np.uint16), "bfloat16"), "grads": (wire.Array(np.ones(3, np.float32), "float32"),)},
-    {"id": 5, "raised": {"type": "ValueError", "bases": ["ValueError"], "message": "no", "line": 3}}, {"id": 6, "value": wire.Opaque("Lazy")},
+    {"id": 5, "raised": {"type": "ValueError", "bases": ["ValueError"], "message": "no", "line": 3}},
+    {"id": 6, "value": wire.Opaque("Lazy")},
     {"id": 7, "value": wire.Generator(3), "device": wire.Device("cpu"), "launches": [("kernel", (1, 2), 3)]},
 ]
-TOKENS = [b"-1", b"1e999", b"NaN", b"null", b"true", b'"array"', b'{"array":', b'{"list":[', b'{"tuple":[', b'{"dict":[["a",', b"]", b"}", b"18446744073709551616", b"268435456",
-          b'"float64"', b'"object"', b'"\\ud800"', b"[]", b"{}", b'"shape"', b'"size"', b"9" * 5000, b'{"pickle":', b"\xff", b'{"list":[' * 40]
+TOKENS = [
+    b"-1",
+    b"1e999",
+    b"NaN",
+    b"null",
+    b"true",
+    b'"array"',
+    b'{"array":',
+    b'{"list":[',
+    b'{"tuple":[',
+    b'{"dict":[["a",',
+    b"]",
+    b"}",
+    b"18446744073709551616",
+    b"268435456",
+    b'"float64"',
+    b'"object"',
+    b'"\\ud800"',
+    b"[]",
+    b"{}",
+    b'"shape"',
+    b'"size"',
+    b"9" * 5000,
+    b'{"pickle":',
+    b"\xff",
+    b'{"list":[' * 40,
+]
 SLOW_S = 1.0
 
 
@@ -126,8 +153,15 @@ def main() -> None:
         slowest = max(slowest, time.process_time() - before)
         if coverage.new and len(corpus) < 2000:
             corpus.append(data)
-    report = {"frames": frames, **told, "steps": len(coverage.steps), "seeds": len(corpus), "slowest_s": round(slowest, 4), "seconds": round(time.monotonic() - started, 1),
-              "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10}
+    report = {
+        "frames": frames,
+        **told,
+        "steps": len(coverage.steps),
+        "seeds": len(corpus),
+        "slowest_s": round(slowest, 4),
+        "seconds": round(time.monotonic() - started, 1),
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
+    }
     print(json.dumps(report))
     sys.exit(slowest > SLOW_S)
 
