@@ -20,6 +20,7 @@ COMMANDS = {  # command -> (module of this package, one line for the list of com
     "watch": ("watch", "check on every save"),
     "hint": ("exercises", "the next hint, one at a time"),
     "solution": ("exercises", "the reference solution, once passed or with --give-up"),
+    "plot": ("plot", "the picture that makes the point, from your code where it passes"),
     "takehome": ("takehome", "a kit for candidates; a folder of returns graded; pages about them"),
     "pack": ("pack", "verify an exercise set, or start one of your own"),
     "mark": ("mark", "mark typed answers without asking anything"),
@@ -27,6 +28,8 @@ COMMANDS = {  # command -> (module of this package, one line for the list of com
     "quiz": ("quiz", "rapid-fire questions, timed, marked, scheduled"),
     "progress": ("progress", "points, attempts, what is due; --export and --import"),
     "export": ("export", "questions and exercises for Anki, Moodle, a printer, ..."),
+    "doctor": ("doctor", "what works on this machine, and how to get the rest"),
+    "completion": ("completion", "tab completion for bash, zsh or fish"),
 }
 
 
@@ -41,6 +44,12 @@ class LazyGroup(click.Group):
             return None
         module = importlib.import_module(f".{COMMANDS[name][0]}", __name__)
         return next((command for command in module.COMMANDS if command.name == name), None)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        own = [CompletionItem(name, help=COMMANDS[name][1]) for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        return own + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -61,7 +70,8 @@ def _exists(module: str) -> bool:
     return importlib.util.find_spec(f".{module}", __name__) is not None
 
 
-@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.group(cls=LazyGroup, invoke_without_command=True, epilog="Tab completion: attngrade completion",
+             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
 @click.version_option(__version__, prog_name="attngrade")
 @click.pass_context
 def cli(ctx: click.Context) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageProblem
+from .completion import exercise_names
 
 if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
@@ -74,7 +75,7 @@ def state_of(exercise: Exercise, pack: Pack, folder: Path | None = None) -> tupl
 
 
 @click.command("show", epilog="Example: attngrade show exercise03")
-@click.argument("exercise")
+@click.argument("exercise", shell_complete=exercise_names)
 @PACK
 def show(exercise: str, pack: Path | None) -> None:
     """The statement of EXERCISE: what to build, shapes, rules."""
@@ -104,7 +105,7 @@ def _function(node: ast.FunctionDef | ast.ClassDef) -> None:
 
 
 @click.command("hint", epilog="Example: attngrade hint exercise03")
-@click.argument("exercise")
+@click.argument("exercise", shell_complete=exercise_names)
 @click.option("--again", is_flag=True, help="Show the hints seen so far once more.")
 @PACK
 def hint(exercise: str, again: bool, pack: Path | None) -> None:
@@ -145,7 +146,7 @@ def _say_hint(number: int, count: int, text: str) -> None:
 
 
 @click.command("solution", epilog="Example: attngrade solution exercise03 --diff")
-@click.argument("exercise")
+@click.argument("exercise", shell_complete=exercise_names)
 @click.option("--give-up", is_flag=True, help="Show it though the exercise isn't passed; this is recorded.")
 @click.option("--diff", is_flag=True, help="Show what differs from your own file.")
 @PACK

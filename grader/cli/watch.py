@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completion import exercise_names
 from .exercises import PACK, WORKSPACE
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("watch", epilog="Example: attngrade watch, then edit and save exercise01_variance.py")
-@click.argument("exercise", required=False)
+@click.argument("exercise", required=False, shell_complete=exercise_names)
 @PACK
 @WORKSPACE
 @click.option("--isolation", type=click.Choice(["auto", "bubblewrap", "process"]), default="auto", show_default=True)

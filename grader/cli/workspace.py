@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .completion import exercise_names
 from .exercises import PACK, WORKSPACE, state_of
 
 
@@ -25,7 +26,7 @@ def init(folder: Path, pack: Path | None) -> None:
 
 
 @click.command("reset", epilog="Example: attngrade reset exercise03")
-@click.argument("exercise")
+@click.argument("exercise", shell_complete=exercise_names)
 @PACK
 @WORKSPACE
 def reset(exercise: str, pack: Path | None, workspace: Path | None) -> None:
