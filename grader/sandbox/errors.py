@@ -63,7 +63,7 @@ class Raised(WorkerError):
         self.line = line if isinstance(line, int) and not isinstance(line, bool) else None
         self.function = function
         where = f" (line {self.line})" if self.line else ""
-        super().__init__(f"{function or 'the file'} raised {self.type}{where}: {self.said}" if self.said else f"{function or 'the file'} raised {self.type}{where}")
+        super().__init__(f"{function or 'the file'} raised {self.type}{where}" + (f": {self.said}" if self.said else ""))
 
     def __reduce__(self) -> tuple[Any, ...]:
         said = {"type": self.type, "bases": list(self.bases), "message": self.said, "line": self.line}

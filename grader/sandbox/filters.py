@@ -45,7 +45,8 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "clock_adjtime": (305, 266), "syslog": (103, 116), "vhangup": (153, 58), "lookup_dcookie": (212, 18), "nfsservctl": (180, 42), "vmsplice": (278, 75),
     "migrate_pages": (256, 238), "move_pages": (279, 239), "memfd_secret": (447, 447),
     "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "shmdt": (67, 197), "semget": (64, 190), "semop": (65, 193), "semctl": (66, 191),
-    "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187), "mq_open": (240, 180), "mq_unlink": (241, 181),
+    "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
+    "mq_open": (240, 180), "mq_unlink": (241, 181),
     "clone3": (435, 435), "openat2": (437, 437), "personality": (135, 92), "clone": (56, 220), "socket": (41, 198), "socketpair": (53, 199), "ioctl": (16, 29),
     "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281), "memfd_create": (319, 279), "pidfd_send_signal": (424, 424),
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240),
@@ -66,7 +67,8 @@ OWN_OR_ZERO_ONLY = ("prlimit64", "sched_setparam", "sched_setscheduler", "sched_
 STRICT = ("fork", "vfork", "execve", "execveat", "memfd_create", "pidfd_send_signal", "tkill", "setpriority", "ioprio_set", "socket", "chmod", "fchmod",
           "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr",
           "fremovexattr", "utime", "utimes", "futimesat", "utimensat", "mknod", "mknodat", "inotify_add_watch")
-PATH_WRITES = ("creat", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat", "truncate")
+PATH_WRITES = ("creat", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat",
+               "truncate")
 
 
 def loose(machine: str) -> bytes | None:

@@ -136,13 +136,11 @@ class Worker:
             ready = [fd for fd, _ in self._poll.poll(TICK_S * 1000)]
             if self._start.printed in ready:
                 self._read_printed()
-            if self._start.receive in ready:
-                piece = self._read(self._start.receive, size - len(self._inbox))
-                if piece == b"":
-                    raise self._died()
-                self._inbox += piece or b""
-            elif self._start.process.poll() is not None:  # an orphan may hold the pipe open: the worker is gone all the same
+            gone = self._start.process.poll() is not None
+            piece = self._read(self._start.receive, size - len(self._inbox)) if gone or self._start.receive in ready else None
+            if piece == b"" or (gone and piece is None):  # an orphan may hold the pipe open: the worker is gone all the same
                 raise self._died()
+            self._inbox += piece or b""
         taken = bytes(self._inbox[:size])
         del self._inbox[:size]
         return taken

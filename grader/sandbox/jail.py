@@ -88,7 +88,8 @@ def describe(walls: object, refusal: str) -> str:
     jailed += ["a system-call filter"] if filtered else []
     held = f"confined by {' and '.join(jailed)}" if jailed else "not confined"
     opened = "names, sizes and dates of files can be seen, memory is watched and not walled" if version else "every file that you can read can be read"
-    return f"{refusal + '; ' if refusal else ''}the submission ran as a process of this machine, {held}: {opened}. `attngrade doctor` tells how to get the better jail."
+    began = f"{refusal}; " if refusal else ""
+    return f"{began}the submission ran as a process of this machine, {held}: {opened}. `attngrade doctor` tells how to get the better jail."
 
 
 def start_for(plan: Plan, isolation: str) -> Start:

@@ -69,8 +69,11 @@ class Tree:
 
     def settle(self) -> None:
         """Note which process is the worker: the end of the chain that bwrap starts, before a submission could lengthen it."""
-        if PROC:
-            self._worker = self.members()[-1]
+        members = self.members() if PROC else []
+        for pid in members:  # should the whole machine run out of memory, the kernel takes these first
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "w", encoding="ascii") as file:
+                file.write("1000")
+        self._worker = members[-1] if members else None
 
     def _leaf(self) -> int:
         return self._worker or self.pid

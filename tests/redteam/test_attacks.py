@@ -12,8 +12,6 @@ import multiprocessing
 import os
 import re
 import shutil
-import signal
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -51,9 +49,22 @@ class Attack:
         lines = text.splitlines()[:6]
         assert lines[0].startswith("# attack: "), f"{path.name}: the first line says what is attempted"
         facts = dict(part.split(": ") for part in lines[1].removeprefix("# ").split(", "))
-        more = {key: value for line in lines[2:] if (match := re.match(r"# (says|may|no-bytes|no-line-starts-with|output-below): (.*)", line)) for key, value in [match.groups()]}
-        return cls(path.stem, text, f"exercise{facts['exercise']}", frozenset(facts["reason"].split("|")), float(facts.get("timeout", 20)), more.get("says", ""),
-                   "may" in more, tuple(more.get("no-bytes", "").encode().decode("unicode_escape").split()))
+        more = {
+            key: value
+            for line in lines[2:]
+            if (match := re.match(r"# (says|may|no-bytes|no-line-starts-with|output-below): (.*)", line))
+            for key, value in [match.groups()]
+        }
+        return cls(
+            path.stem,
+            text,
+            f"exercise{facts['exercise']}",
+            frozenset(facts["reason"].split("|")),
+            float(facts.get("timeout", 20)),
+            more.get("says", ""),
+            "may" in more,
+            tuple(more.get("no-bytes", "").encode().decode("unicode_escape").split()),
+        )
 
 
 @dataclass
@@ -82,8 +93,14 @@ def enter(ground: str) -> None:
     """Make a process of the pool: canaries in its environment and folders, and every orphan comes back to it."""
     home = Path(ground) / "home"
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
-    os.environ.update(HOME=str(home), ATTNGRADE_CANARY=CANARY + "environment", GITHUB_TOKEN=CANARY + "token", XDG_DATA_HOME=str(home / ".local/share"),
-                      OMP_NUM_THREADS="1", TMPDIR=str(Path(ground) / "tmp"))
+    os.environ.update(
+        HOME=str(home),
+        ATTNGRADE_CANARY=CANARY + "environment",
+        GITHUB_TOKEN=CANARY + "token",
+        XDG_DATA_HOME=str(home / ".local/share"),
+        OMP_NUM_THREADS="1",
+        TMPDIR=str(Path(ground) / "tmp"),
+    )
     tempfile.tempdir = None
     os.chdir(Path(ground) / "project")
 
@@ -168,8 +185,16 @@ def places(ground: str) -> set[str]:
 def ground() -> Iterator[Path]:
     """A project, a home, a store and a shared folder, each with a canary in it."""
     ground = Path(tempfile.mkdtemp(prefix="canaries-"))
-    for place in ("project/canary.txt", "project/solutions/exercise02_canary.py", "project/.git/HEAD", "home/.canary", "home/.ssh/id_rsa", "home/.netrc",
-                  "home/.local/share/attngrade/attngrade.db", "tmp/canary_of_another_candidate.py"):
+    for place in (
+        "project/canary.txt",
+        "project/solutions/exercise02_canary.py",
+        "project/.git/HEAD",
+        "home/.canary",
+        "home/.ssh/id_rsa",
+        "home/.netrc",
+        "home/.local/share/attngrade/attngrade.db",
+        "tmp/canary_of_another_candidate.py",
+    ):
         path = ground / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(CANARY + place, encoding="utf-8")

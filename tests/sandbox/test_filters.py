@@ -57,24 +57,59 @@ def test_ordinary_calls_are_allowed(machine: str) -> None:
 
 
 RULES = [
-    ("loose", "clone", (0x11,), ALLOWED), ("loose", "clone", (0x10000011,), errno.EPERM), ("loose", "clone", (0x40000011,), errno.EPERM),
-    ("strict", "clone", (0x11,), errno.EPERM), ("strict", "clone", (0x3D0F00,), ALLOWED), ("strict", "clone", (0x3D0F00 | 0x20000000,), errno.EPERM),
-    ("loose", "clone3", (), errno.ENOSYS), ("strict", "clone3", (), errno.ENOSYS), ("strict", "openat2", (), errno.ENOSYS),
-    ("loose", "execve", (), ALLOWED), ("strict", "execve", (), errno.EPERM), ("strict", "execveat", (), errno.EPERM),
-    ("loose", "socket", (1, 1), ALLOWED), ("loose", "socket", (2, 1), errno.EPERM), ("loose", "socket", (16, 3), errno.EPERM), ("strict", "socket", (1, 1), errno.EPERM),
-    ("strict", "socketpair", (1, 1), ALLOWED), ("strict", "socketpair", (1, 2), errno.EPERM), ("strict", "socketpair", (1, 0x80001), ALLOWED),
-    ("loose", "ioctl", (0, 0x5412), errno.EPERM), ("strict", "ioctl", (0, 0x541C), errno.EPERM), ("strict", "ioctl", (0, 0x5401), ALLOWED),
+    ("loose", "clone", (0x11,), ALLOWED),
+    ("loose", "clone", (0x10000011,), errno.EPERM),
+    ("loose", "clone", (0x40000011,), errno.EPERM),
+    ("strict", "clone", (0x11,), errno.EPERM),
+    ("strict", "clone", (0x3D0F00,), ALLOWED),
+    ("strict", "clone", (0x3D0F00 | 0x20000000,), errno.EPERM),
+    ("loose", "clone3", (), errno.ENOSYS),
+    ("strict", "clone3", (), errno.ENOSYS),
+    ("strict", "openat2", (), errno.ENOSYS),
+    ("loose", "execve", (), ALLOWED),
+    ("strict", "execve", (), errno.EPERM),
+    ("strict", "execveat", (), errno.EPERM),
+    ("loose", "socket", (1, 1), ALLOWED),
+    ("loose", "socket", (2, 1), errno.EPERM),
+    ("loose", "socket", (16, 3), errno.EPERM),
+    ("strict", "socket", (1, 1), errno.EPERM),
+    ("strict", "socketpair", (1, 1), ALLOWED),
+    ("strict", "socketpair", (1, 2), errno.EPERM),
+    ("strict", "socketpair", (1, 0x80001), ALLOWED),
+    ("loose", "ioctl", (0, 0x5412), errno.EPERM),
+    ("strict", "ioctl", (0, 0x541C), errno.EPERM),
+    ("strict", "ioctl", (0, 0x5401), ALLOWED),
     ("loose", "ioctl", (0, 0x5412 | 1 << 40), errno.EPERM),
-    ("strict", "kill", (PID, 9), ALLOWED), ("strict", "kill", (1, 9), errno.EPERM), ("strict", "kill", (-1, 9), errno.EPERM), ("strict", "kill", (0, 9), errno.EPERM),
-    ("strict", "tgkill", (PID, PID, 6), ALLOWED), ("strict", "tgkill", (7, 7, 6), errno.EPERM), ("strict", "tkill", (PID, 6), errno.EPERM),
-    ("strict", "prlimit64", (0, 7), ALLOWED), ("strict", "prlimit64", (PID, 7), ALLOWED), ("strict", "prlimit64", (1, 7), errno.EPERM),
-    ("strict", "sched_setaffinity", (0,), ALLOWED), ("strict", "sched_setaffinity", (9,), errno.EPERM),
-    ("strict", "prctl", (1, 9), errno.EPERM), ("strict", "prctl", (4, 0), errno.EPERM), ("strict", "prctl", (15, 0), ALLOWED),
-    ("strict", "fcntl", (3, 8), errno.EPERM), ("strict", "fcntl", (3, 1), ALLOWED), ("strict", "memfd_create", (), errno.EPERM), ("loose", "memfd_create", (), ALLOWED),
-    ("loose", "personality", (0xFFFFFFFF,), ALLOWED), ("loose", "personality", (0x0400000,), errno.EPERM),
-    ("strict", "fchmod", (3, 0), errno.EPERM), ("strict", "utimensat", (), errno.EPERM), ("strict", "mkdirat", (), ALLOWED), ("read_only", "mkdirat", (), errno.EROFS),
-    ("read_only", "openat", (0, 0, 0), ALLOWED), ("read_only", "openat", (0, 0, 1), errno.EROFS), ("read_only", "openat", (0, 0, 0x241), errno.EROFS),
-    ("read_only", "unlinkat", (), errno.EROFS), ("strict", "openat", (0, 0, 0x241), ALLOWED),
+    ("strict", "kill", (PID, 9), ALLOWED),
+    ("strict", "kill", (1, 9), errno.EPERM),
+    ("strict", "kill", (-1, 9), errno.EPERM),
+    ("strict", "kill", (0, 9), errno.EPERM),
+    ("strict", "tgkill", (PID, PID, 6), ALLOWED),
+    ("strict", "tgkill", (7, 7, 6), errno.EPERM),
+    ("strict", "tkill", (PID, 6), errno.EPERM),
+    ("strict", "prlimit64", (0, 7), ALLOWED),
+    ("strict", "prlimit64", (PID, 7), ALLOWED),
+    ("strict", "prlimit64", (1, 7), errno.EPERM),
+    ("strict", "sched_setaffinity", (0,), ALLOWED),
+    ("strict", "sched_setaffinity", (9,), errno.EPERM),
+    ("strict", "prctl", (1, 9), errno.EPERM),
+    ("strict", "prctl", (4, 0), errno.EPERM),
+    ("strict", "prctl", (15, 0), ALLOWED),
+    ("strict", "fcntl", (3, 8), errno.EPERM),
+    ("strict", "fcntl", (3, 1), ALLOWED),
+    ("strict", "memfd_create", (), errno.EPERM),
+    ("loose", "memfd_create", (), ALLOWED),
+    ("loose", "personality", (0xFFFFFFFF,), ALLOWED),
+    ("loose", "personality", (0x0400000,), errno.EPERM),
+    ("strict", "fchmod", (3, 0), errno.EPERM),
+    ("strict", "utimensat", (), errno.EPERM),
+    ("strict", "mkdirat", (), ALLOWED),
+    ("read_only", "mkdirat", (), errno.EROFS),
+    ("read_only", "openat", (0, 0, 0), ALLOWED),
+    ("read_only", "openat", (0, 0, 1), errno.EROFS),
+    ("read_only", "openat", (0, 0, 0x241), errno.EROFS),
+    ("read_only", "unlinkat", (), errno.EROFS),
+    ("strict", "openat", (0, 0, 0x241), ALLOWED),
 ]
 
 
@@ -119,8 +154,11 @@ def test_the_numbers_of_the_other_processor_are_those_of_the_generic_header() ->
     header = "/usr/include/asm-generic/unistd.h"
     try:
         with open(header, encoding="ascii") as file:
-            known = {parts[1].removeprefix("__NR_").removeprefix("__NR3264_"): int(parts[2]) for line in file
-                     if line.startswith(("#define __NR_", "#define __NR3264_")) and len(parts := line.split()) == 3 and parts[2].isdigit()}
+            known = {
+                parts[1].removeprefix("__NR_").removeprefix("__NR3264_"): int(parts[2])
+                for line in file
+                if line.startswith(("#define __NR_", "#define __NR3264_")) and len(parts := line.split()) == 3 and parts[2].isdigit()
+            }
     except OSError:
         pytest.skip("the kernel's headers are not installed")
 

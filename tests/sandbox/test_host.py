@@ -38,8 +38,14 @@ say({"id": 0})
 def impostor(script: str) -> jail.Start:
     """A process that speaks for itself in a worker's place."""
     inward, outward, printed = os.pipe(), os.pipe(), os.pipe()
-    process = subprocess.Popen([sys.executable, "-c", TOOLS + textwrap.dedent(script), str(inward[0]), str(outward[1])], stdin=subprocess.DEVNULL, stdout=printed[1],
-                               stderr=printed[1], pass_fds=(inward[0], outward[1]), start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", TOOLS + textwrap.dedent(script), str(inward[0]), str(outward[1])],
+        stdin=subprocess.DEVNULL,
+        stdout=printed[1],
+        stderr=printed[1],
+        pass_fds=(inward[0], outward[1]),
+        start_new_session=True,
+    )
     for fd in (inward[0], outward[1], printed[1]):
         os.close(fd)
     for fd in (inward[1], outward[0], printed[0]):
@@ -85,10 +91,13 @@ ENDS = {
     "half closed": ("heard(); os.close(SEND); time.sleep(9)", WorkerDied),
     "deaf": ("os.close(RECEIVE); time.sleep(9)", (WorkerDied, WorkerTimeout)),  # as the first word is written before or after
     "an orphan that holds the pipe": ("heard()\nif os.fork() == 0:\n    os.setsid(); time.sleep(6)\nos._exit(0)", WorkerDied),
-    "byte by byte, slowly": ('n = heard()["id"]\nfor octet in frame({"id": n, "value": 1}):\n    os.write(SEND, bytes([octet])); time.sleep(0.2)', WorkerTimeout),
+    "byte by byte, slowly": (
+        'n = heard()["id"]\nfor octet in frame({"id": n, "value": 1}):\n    os.write(SEND, bytes([octet])); time.sleep(0.2)',
+        WorkerTimeout,
+    ),
     "byte by byte, fast": ('n = heard()["id"]\nfor octet in frame({"id": n, "value": 1}):\n    os.write(SEND, bytes([octet]))', None),
     "a flood": ('heard()\nwhile True:\n    os.write(SEND, b"x" * 65536)', WorkerGarbage),
-    "too much memory": ('heard(); held = bytearray(700 << 20); time.sleep(9)', WorkerMemory),
+    "too much memory": ("heard(); held = bytearray(700 << 20); time.sleep(9)", WorkerMemory),
     "a reply and more": ('say({"id": heard()["id"], "value": 1, "verdict": "passed", "score": 9})', None),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -46,11 +47,28 @@ def said(worker: Worker, text: str) -> object:
 
 
 REFUSED = {
-    "fork": "os.fork()", "system": "0 if os.system('true') else 1/0", "run": "subprocess.run(['true'])", "tcp": "socket.socket()", "unix": "socket.socket(socket.AF_UNIX)",
-    "kill": "os.kill(1, 0)", "kill all": "os.kill(-1, 0)", "kill parent": "os.kill(os.getppid(), 0)", "chmod": "os.chmod('/tmp', 0o777)", "root": "open('/x', 'w')", "usr": "open('/usr/x', 'w')",
-    "etc": "open('/etc/x', 'w')", "clear_refs": "open('/proc/self/clear_refs', 'w')", "memfd": "os.memfd_create('x')", "raise limit": "resource.setrlimit(resource.RLIMIT_NOFILE, (10**6, 10**6))",
-    "yaml": "__import__('yaml').safe_load", "click": "__import__('click').command", "grader": "open(%r)" % str(Path(jail.__file__)), "home": "os.listdir(%r)" % os.path.expanduser("~/.ssh"),
-    "passwd": "open('/etc/shadow')", "disk": "open('/dev/vda', 'rb')", "pidfd": "os.pidfd_open(1)",
+    "fork": "os.fork()",
+    "system": "0 if os.system('true') else 1/0",
+    "run": "subprocess.run(['true'])",
+    "tcp": "socket.socket()",
+    "unix": "socket.socket(socket.AF_UNIX)",
+    "kill": "os.kill(1, 0)",
+    "kill all": "os.kill(-1, 0)",
+    "kill parent": "os.kill(os.getppid(), 0)",
+    "chmod": "os.chmod('/tmp', 0o777)",
+    "root": "open('/x', 'w')",
+    "usr": "open('/usr/x', 'w')",
+    "etc": "open('/etc/x', 'w')",
+    "clear_refs": "open('/proc/self/clear_refs', 'w')",
+    "memfd": "os.memfd_create('x')",
+    "raise limit": "resource.setrlimit(resource.RLIMIT_NOFILE, (10**6, 10**6))",
+    "yaml": "__import__('yaml').safe_load",
+    "click": "__import__('click').command",
+    "grader": f"open({str(Path(jail.__file__))!r})",
+    "home": f"os.listdir({os.path.expanduser('~/.ssh')!r})",
+    "passwd": "open('/etc/shadow')",
+    "disk": "open('/dev/vda', 'rb')",
+    "pidfd": "os.pidfd_open(1)",
 }
 
 
@@ -58,13 +76,21 @@ REFUSED = {
 def test_is_refused_inside(what: str, inside: Worker) -> None:
     answer = said(inside, REFUSED[what])
 
-    assert answer in ("PermissionError", "OSError", "FileNotFoundError", "ValueError", "ModuleNotFoundError", "AttributeError") or (what == "system" and answer == 0), answer
+    assert answer in ("PermissionError", "OSError", "FileNotFoundError", "ValueError", "ModuleNotFoundError", "AttributeError") or (
+        what == "system" and answer == 0
+    ), answer
 
 
 ALLOWED = {
-    "thread": "[t.start() or t.join() or 'ok' for t in [threading.Thread(target=int)]][0]", "own file": "open(os.path.join(os.environ['HOME'], 'x'), 'w').write('ok') and 'ok'",
-    "null": "open(os.devnull).read() or 'ok'", "library": "__import__('decimal') and 'ok'", "random": "len(os.urandom(4)) == 4 and 'ok'", "pair": "socket.socketpair() and 'ok'",
-    "processors": "os.cpu_count() and 'ok'", "dynamic library": "ctypes.CDLL('libm.so.6') and 'ok'", "numpy": "__import__('numpy.fft') and 'ok'",
+    "thread": "[t.start() or t.join() or 'ok' for t in [threading.Thread(target=int)]][0]",
+    "own file": "open(os.path.join(os.environ['HOME'], 'x'), 'w').write('ok') and 'ok'",
+    "null": "open(os.devnull).read() or 'ok'",
+    "library": "__import__('decimal') and 'ok'",
+    "random": "len(os.urandom(4)) == 4 and 'ok'",
+    "pair": "socket.socketpair() and 'ok'",
+    "processors": "os.cpu_count() and 'ok'",
+    "dynamic library": "ctypes.CDLL('libm.so.6') and 'ok'",
+    "numpy": "__import__('numpy.fft') and 'ok'",
 }
 
 
@@ -84,7 +110,9 @@ def test_the_kernel_says_so_too(fact: str, inside: Worker) -> None:
 
 
 def test_only_the_channel_and_the_standard_streams_are_open(inside: Worker) -> None:
-    kinds = said(inside, "sorted(os.readlink('/proc/self/fd/' + fd).partition(':')[0] for fd in os.listdir('/proc/self/fd') if os.path.lexists('/proc/self/fd/' + fd))")
+    kinds = said(
+        inside, "sorted(os.readlink('/proc/self/fd/' + fd).partition(':')[0] for fd in os.listdir('/proc/self/fd') if os.path.lexists('/proc/self/fd/' + fd))"
+    )
 
     assert kinds == ["/dev/null", *["pipe"] * 4]
 
@@ -92,14 +120,29 @@ def test_only_the_channel_and_the_standard_streams_are_open(inside: Worker) -> N
 def test_the_environment_is_made_for_the_worker(inside: Worker) -> None:
     names = set(said(inside, "sorted(os.environ)"))  # type: ignore[arg-type]
 
-    assert names <= {*jail.PASSED_ON, "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TRITON_CACHE_DIR", "TRITON_INTERPRET", "PATH", "HOME", "TMPDIR", "LANG", "PWD"}
+    assert names <= {
+        *jail.PASSED_ON,
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "TRITON_CACHE_DIR",
+        "TRITON_INTERPRET",
+        "PATH",
+        "HOME",
+        "TMPDIR",
+        "LANG",
+        "PWD",
+    }
 
 
 def test_nothing_of_the_project_is_there(inside: Worker) -> None:
     project = Path(jail.own_folders()[0])
 
     for path in (project / "pyproject.toml", Path(jail.__file__), project / "solutions", project / ".git"):
-        assert said(inside, f"open({str(path)!r}) if not os.path.isdir({str(path)!r}) else os.listdir({str(path)!r})") in ("PermissionError", "FileNotFoundError")
+        assert said(inside, f"open({str(path)!r}) if not os.path.isdir({str(path)!r}) else os.listdir({str(path)!r})") in (
+            "PermissionError",
+            "FileNotFoundError",
+        )
 
 
 def test_the_note_names_what_is_not_covered() -> None:
@@ -169,7 +212,9 @@ def ended(pids: list[int], seconds: float = 5.0) -> bool:
     """Whether all of these are gone in time (a zombie that waits for its parent is gone)."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
-        if not any(os.path.exists(f"/proc/{pid}") and "State:\tZ" not in Path(f"/proc/{pid}/status").read_text() for pid in pids if os.path.exists(f"/proc/{pid}")):
+        if not any(
+            os.path.exists(f"/proc/{pid}") and "State:\tZ" not in Path(f"/proc/{pid}/status").read_text() for pid in pids if os.path.exists(f"/proc/{pid}")
+        ):
             return True
         time.sleep(0.05)
     return False
@@ -245,10 +290,8 @@ def _kill_the_rest(process: subprocess.Popen[str]) -> bool:
         time.sleep(0.3)
         for pid in below(process.pid):
             if _has_numpy(pid) and "S (sleeping)" in _status(pid):
-                try:
+                with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
-                except OSError:
-                    pass
     return True
 
 
@@ -268,7 +311,9 @@ def test_a_full_disk_is_a_sentence_and_the_graders_fault(tmp_path: Path) -> None
     (tmp_path / "any.py").write_text(SLEEPER, encoding="utf-8")
     script = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); from attngrade.cli import main; main(sys.argv[1:])"
 
-    done = subprocess.run([sys.executable, "-c", script, "check", "2", "--file", str(tmp_path / "any.py"), "--format", "json"], capture_output=True, text=True, cwd="/")
+    done = subprocess.run(
+        [sys.executable, "-c", script, "check", "2", "--file", str(tmp_path / "any.py"), "--format", "json"], capture_output=True, text=True, cwd="/"
+    )
 
     assert done.returncode == 3
     assert "No worker can be started here" in done.stderr and "Traceback" not in done.stderr
@@ -288,13 +333,23 @@ def test_the_check_works_for_an_ordinary_user() -> None:
     if os.getuid() != 0 or not shutil.which("setpriv"):
         pytest.skip("the suite runs as an ordinary user already, or setpriv is not here")
     as_nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--no-new-privs"]
-    reach = subprocess.run([*as_nobody, sys.executable, "-c", "import os, sys, attngrade, numpy; assert os.access(sys.executable, os.X_OK)"], capture_output=True, cwd="/", env={"PATH": os.environ["PATH"]})
+    reach = subprocess.run(
+        [*as_nobody, sys.executable, "-c", "import os, sys, attngrade, numpy; assert os.access(sys.executable, os.X_OK)"],
+        capture_output=True,
+        cwd="/",
+        env={"PATH": os.environ["PATH"]},
+    )
     if reach.returncode:
         pytest.skip("this interpreter can't be read by an ordinary user")
     solution = Path(jail.own_folders()[0]) / "solutions" / "exercise02_softmax_jacobian.py"
 
-    done = subprocess.run([*as_nobody, sys.executable, "-m", "attngrade", "check", "2", "--file", str(solution), "--format", "json"], capture_output=True, text=True, cwd="/",
-                          env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"})
+    done = subprocess.run(
+        [*as_nobody, sys.executable, "-m", "attngrade", "check", "2", "--file", str(solution), "--format", "json"],
+        capture_output=True,
+        text=True,
+        cwd="/",
+        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+    )
 
     assert '"verdict": "passed"' in done.stdout, done.stderr
 
