@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 
 from ..catalog import OffLimits
 from ..verdict import Broken
+from .source import parsed
 from .strings import fold
 from .survey import IDENTIFIER, Source, Text, dotted, survey
 
@@ -37,7 +38,7 @@ def broken_rules(source: str, off_limits: tuple[OffLimits, ...], functions: tupl
     """Every broken rule in a source (that parses), with the functions that lose their points, in the order of lines."""
     if not off_limits:
         return ()
-    tree = ast.parse(source)
+    tree = parsed(source)
     known = survey(tree)
     reach = reachable(tree, functions)
     found: dict[tuple[str, int], Broken] = {}
@@ -143,7 +144,7 @@ def _string(node: ast.expr, known: Source) -> Iterator[tuple[str, str]]:
 
 def _code_in(text: str, known: Source) -> Iterator[tuple[str, str]]:
     try:
-        inside = survey(ast.parse(text), known.aliases)
+        inside = survey(parsed(text), known.aliases)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for child in ast.walk(inside.tree):

@@ -9,6 +9,8 @@ import tokenize
 import warnings
 from dataclasses import dataclass
 
+from ..sandbox.scrub import clean_text, one_line
+
 SIZE_CAP = 256 << 10
 
 
@@ -26,6 +28,7 @@ class Unreadable(Exception):
 
 def read_source(data: bytes, name: str) -> str:
     """The text of a submission. Raises Unreadable with a sentence that says what is wrong and where."""
+    name = one_line(name, 100)
     if len(data) > SIZE_CAP:
         raise Unreadable(f"{name} is {len(data) / 2**10:.0f} KiB; a submission is at most {SIZE_CAP >> 10} KiB of Python.")
     try:
@@ -49,14 +52,19 @@ def is_utf8(data: bytes) -> bool:
     return encoding in ("utf-8", "utf-8-sig")
 
 
+def parsed(text: str) -> ast.Module:
+    """The tree of a text that parses, without a word about its style."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
 def check_parses(text: str, name: str) -> None:
     """Raise Unreadable where Python can't parse the text."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
+        parsed(text)
     except SyntaxError as error:
-        shown = (error.text or "").rstrip("\n")[:200]
+        shown = clean_text((error.text or "").rstrip("\n")[:200])
         raise Unreadable(f"{name} is not valid Python: {error.msg} (line {error.lineno}).", error.lineno, shown) from None
     except (ValueError, RecursionError, MemoryError):
         raise Unreadable(f"{name} nests too deeply for Python to parse.") from None

@@ -1,6 +1,6 @@
 """Refusing calls that an exercise puts off limits, by whatever road they are reached: a courtesy beside the host's own reading of the source.
 
-Runs in the worker, before the submission is loaded. A module can't be imported, a Python function has its code taken out (so that every reference to
+Runs in the worker, before the submission is loaded. A module is hollow, a Python function has its code taken out (so that every reference to
 it refuses), a class can't be made, and an operator of torch is overridden in the dispatcher, below Python, TorchScript and C++ alike.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.abc
+import importlib.machinery
 import sys
 import types
 import warnings
@@ -46,6 +47,35 @@ def refuser(name):
     return refuse
 
 
+class Hollow(types.ModuleType):
+    """What stands in for a module that is off limits: it can be imported and named, and refuses to do anything, so that other functions still load."""
+
+    __path__ = ()
+
+    def __init__(self, name, module):
+        super().__init__(name)
+        self.__dict__["hollow_of"] = module
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Hollow(f"{self.__name__}.{name}", self.hollow_of)
+
+    def __call__(self, *args, **kwargs):
+        raise refusal(self.hollow_of)
+
+    __enter__ = __iter__ = __getitem__ = __mro_entries__ = __add__ = __mul__ = __matmul__ = __rmatmul__ = __call__
+
+    @classmethod
+    def create_module(cls, spec):
+        """As a loader: the module itself."""
+        return cls(spec.name, spec.name)
+
+    @staticmethod
+    def exec_module(module):
+        """As a loader: nothing is run."""
+
+
 class Guard(importlib.abc.MetaPathFinder):
     """The off-limits list of an exercise, put up in this process."""
 
@@ -77,7 +107,7 @@ class Guard(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         """Refuse a module; strip one that holds a path of the list once it is there."""
         if self.closed(name):
-            raise refusal(name)
+            return importlib.machinery.ModuleSpec(name, Hollow, is_package=True)
         if name.partition(".")[0] in self.homes:
             return self.stripped_later(name, path, target)
         return None
