@@ -23,7 +23,6 @@ from attngrade.checks.causal_oracles import (
 from attngrade.checks.claims import Raised, Result, after, claim, device_arg, expect_same, of, points, refuses, tensor
 from attngrade.checks.claims import expect as expect_array
 
-SQUARE = [(1, 1), (2, 2), (5, 5)]
 CACHE = [(1, 2), (2, 3), (1, 4), (3, 7)]
 SHORT = [(2, 1), (3, 2), (7, 3)]
 BROADCASTS = [((4,), (4,)), ((3, 4), (4,)), ((3, 4), (3, 1)), ((3, 4), (1,)), ((3, 3, 3), (3, 1, 3)), ((2, 3, 4, 5), (4, 5)),
@@ -55,9 +54,9 @@ def gradients(submission, function, *args, wrt, up):
 
 @points(1)
 @of("causal_mask")
-def test_present_and_past(submission):
+def test_present_and_past(submission, rng):
     """Query i sees key j exactly when j <= i: boolean, True = may attend, as many keys as queries if t_k isn't given."""
-    for t, _ in SQUARE:
+    for t in (1, 2, 5, int(rng.integers(6, 30))):
         expect(submission.causal_mask(t), visible(t, t), dtype="bool", case=f"T={t}")
     expect(submission.causal_mask(3, None), visible(3, 3), dtype="bool", case="t_k=None")
     expect(submission.causal_mask(t_q=4, t_k=4), visible(4, 4), dtype="bool", case="arguments by name")
@@ -65,17 +64,19 @@ def test_present_and_past(submission):
 
 @points(2)
 @of("causal_mask")
-def test_last_query_on_last_key(submission):
+def test_last_query_on_last_key(submission, rng):
     """With more keys than queries, as over a cache, the last query sits on the last key and the extra keys are the past."""
-    for t_q, t_k in CACHE:
+    few, many = np.sort(rng.choice(np.arange(4, 40), 2, replace=False)).tolist()
+    for t_q, t_k in [*CACHE, (few, many)]:
         expect(submission.causal_mask(t_q, t_k), visible(t_q, t_k), dtype="bool", case=sizes(t_q, t_k))
 
 
 @points(2)
 @of("causal_mask")
-def test_first_queries_see_nothing(submission):
+def test_first_queries_see_nothing(submission, rng):
     """With more queries than keys the last query still sits on the last key, and the first queries see nothing at all."""
-    for t_q, t_k in SHORT:
+    few, many = np.sort(rng.choice(np.arange(4, 40), 2, replace=False)).tolist()
+    for t_q, t_k in [*SHORT, (many, few)]:
         expect(submission.causal_mask(t_q, t_k), visible(t_q, t_k), dtype="bool", case=sizes(t_q, t_k))
 
 
@@ -109,9 +110,10 @@ def test_negative_sizes_refused(submission):
 
 @points(1)
 @of("padding_mask")
-def test_padding_hides_the_tail(submission):
+def test_padding_hides_the_tail(submission, rng):
     """Key j of row b is visible exactly when j < lengths[b]: boolean, shape (B, 1, 1, t_k), lengths of 0 and t_k included."""
-    for lengths, t_k in [([2], 3), ([1, 3], 3), ([3, 0, 5, 1], 5), ([4, 2], 7), ([1], 1)]:
+    drawn = rng.integers(0, 12, 6).tolist()
+    for lengths, t_k in [([2], 3), ([1, 3], 3), ([3, 0, 5, 1], 5), ([4, 2], 7), ([1], 1), (drawn, 13)]:
         got = submission.padding_mask(np.array(lengths), t_k)
         expect(got, real_keys(lengths, t_k), dtype="bool", case=f"lengths={lengths}, t_k={t_k}")
     expect(submission.padding_mask(lengths=np.array([1, 2]), t_k=4), real_keys([1, 2], 4), dtype="bool", case="arguments by name")
@@ -298,7 +300,7 @@ def test_layout_of_scores_and_masks(submission, rng):
 @of("causal_attention")
 def test_attention_over_present_and_past(submission, rng):
     """Each output is the average of the values up to its own place, with weights from q.k / sqrt(Dh)."""
-    for t, width, dtype in SIZES:
+    for t, width, dtype in [*SIZES, (int(rng.integers(7, 20)), int(rng.integers(6, 12)), "float64")]:
         q, k, v = qkv(rng, t, t, width=width, dtype=dtype)
         expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype=dtype, case=f"T={t}, Dh={width}, {dtype}")
     q, k, v = qkv(rng, 4, 4, batch=1, heads=1)
@@ -310,7 +312,7 @@ def test_attention_over_present_and_past(submission, rng):
 @after("attention-over-present-and-past")
 def test_attention_over_a_cache(submission, rng):
     """With more keys than queries the last query sits on the last key."""
-    for t_q, t_k in CACHE:
+    for t_q, t_k in [*CACHE, (4, int(rng.integers(8, 20)))]:
         q, k, v = qkv(rng, t_q, t_k)
         expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype="float64", case=sizes(t_q, t_k))
 
@@ -320,7 +322,7 @@ def test_attention_over_a_cache(submission, rng):
 @after("attention-over-present-and-past")
 def test_outputs_of_queries_that_see_nothing(submission, rng):
     """With more queries than keys the first outputs are zero, and the last query sits on the last key."""
-    for t_q, t_k in SHORT:
+    for t_q, t_k in [*SHORT, (int(rng.integers(8, 20)), 5)]:
         q, k, v = qkv(rng, t_q, t_k)
         expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype="float64", case=sizes(t_q, t_k))
 
