@@ -1,0 +1,98 @@
+"""``make bench``: every claim of speed as a ratio against what a user would do instead. Writes results.json and a table.
+
+    python -m benchmarks [--rounds 5] [--batch 40] [--only cold,watch,batch,marker,help]
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from attngrade.catalog import builtin
+
+from . import batch, watch
+from .measure import alternate, machine
+
+HERE = Path(__file__).resolve().parent
+BIN = Path(sys.executable).parent
+ATTNGRADE = str(BIN / "attngrade")
+BARE = {"torch": "import torch\n\ndef test_a():\n    assert torch.ones(2).sum() == 2\n\ndef test_b():\n    assert torch.zeros(2).sum() == 0\n",
+        "numpy": "import numpy as np\n\ndef test_a():\n    assert np.ones(2).sum() == 2\n\ndef test_b():\n    assert np.zeros(2).sum() == 0\n"}
+PLAIN = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the fastest that bare pytest can be: none of this environment's plugins
+
+
+def cold(rounds: int, folder: Path) -> list[dict[str, Any]]:
+    """A cold check of each exercise against a bare pytest that imports torch and runs two asserts."""
+    rows = []
+    for framework, text in BARE.items():
+        (folder / f"test_{framework}.py").write_text(text)
+    for exercise in builtin().exercises:
+        bare = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder / "test_torch.py")]
+        told = alternate({"bare": bare, "check": [ATTNGRADE, "check", exercise.id, "--file", str(exercise.solution), "--format", "json"]}, rounds, PLAIN)
+        rows.append(row(f"cold check, {exercise.id}", told["check"].median, "bare pytest importing torch, two asserts", told["bare"].median, told["check"].peak_mib))
+    return rows
+
+
+def help_(rounds: int, folder: Path) -> list[dict[str, Any]]:
+    """``attngrade --help`` against an empty click program."""
+    (folder / "empty.py").write_text("import click\n\n@click.command()\ndef main():\n    pass\n\nmain()\n")
+    told = alternate({"empty": [sys.executable, str(folder / "empty.py"), "--help"], "help": [ATTNGRADE, "--help"]}, max(rounds, 11))
+    return [row("attngrade --help", told["help"].median, "an empty click program's --help", told["empty"].median, told["help"].peak_mib)]
+
+
+def marker(rounds: int, folder: Path) -> list[dict[str, Any]]:
+    """One answer from a cold start, and per answer warm."""
+    import time
+
+    from attngrade.quiz.mark import mark
+    from attngrade.quiz.question import load_bank
+
+    answer = "q_i and k_i are independent with mean 0 and variance 1, so each product has mean 0 and variance 1; the d_k variances add, and the std is sqrt(d_k)."
+    told = alternate({"mark": [ATTNGRADE, "mark", "score-variance", "--answer", answer], "python": [sys.executable, "-c", "import yaml, click"]}, rounds)
+    question = load_bank().get("score-variance")
+    mark(question, answer)
+    started = time.perf_counter()
+    for n in range(200):
+        mark(question, f"{answer} {n}")
+    warm = (time.perf_counter() - started) / 200
+    return [row("mark one answer, cold", told["mark"].median, "a Python that imports yaml and click", told["python"].median, told["mark"].peak_mib),
+            row("mark one answer, warm", warm, "the limit of 20 ms", 0.020, 0.0)]
+
+
+def row(what: str, seconds: float, against: str, other: float, peak_mib: float) -> dict[str, Any]:
+    """One line of the table."""
+    return {"what": what, "seconds": round(seconds, 4), "against": against, "other_seconds": round(other, 4), "ratio": round(seconds / other, 3), "peak_mib": round(peak_mib)}
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The rows as Markdown."""
+    lines = ["| what | seconds | against | seconds | ratio | peak MiB |", "| --- | ---: | --- | ---: | ---: | ---: |"]
+    return "\n".join(lines + [f"| {r['what']} | {r['seconds']:.3g} | {r['against']} | {r['other_seconds']:.3g} | {r['ratio']:.2f} | {r['peak_mib'] or ''} |" for r in rows])
+
+
+def main() -> None:
+    """Measure, print, and write ``benchmarks/results.json``."""
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--batch", type=int, default=40)
+    parser.add_argument("--only", default="cold,watch,batch,marker,help")
+    asked = parser.parse_args()
+    parts = {"cold": cold, "watch": lambda rounds, folder: watch.rows(rounds, folder, row), "batch": lambda rounds, folder: batch.rows(asked.batch, folder, row),
+             "marker": marker, "help": help_}
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in asked.only.split(","):
+            rows += parts[name](asked.rounds, Path(folder))
+            print(table(rows[-8:]), flush=True)
+    told = {"date": datetime.date.today().isoformat(), "machine": machine(), "rounds": asked.rounds, "batch": asked.batch, "rows": rows}
+    (HERE / "results.json").write_text(json.dumps(told, indent=1) + "\n")
+    print("\n" + table(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Save to verdict in watch mode: files are written, the screen is read through a pseudo-terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from attngrade.catalog import Exercise, builtin
+
+from .measure import alternate
+
+BAR = rb"done .{0,40}watching|done \xc2\xb7"
+
+
+class Screen:
+    """A watch session on a pseudo-terminal."""
+
+    def __init__(self, exercise: Exercise, folder: Path):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ |= {"ATTNGRADE_HOME": str(folder / "home"), "TERM": "xterm"}
+            os.execv(str(Path(sys.executable).parent / "attngrade"), ["attngrade", "watch", exercise.id, "--workspace", str(folder)])
+
+    def until(self, pattern: bytes, seconds: float = 60) -> bool:
+        """Read until a pattern stands on the screen."""
+        seen, limit = b"", time.monotonic() + seconds
+        while time.monotonic() < limit:
+            try:
+                seen += os.read(self.fd, 1 << 16)
+            except OSError:
+                return False
+            if re.search(pattern, seen):
+                return True
+        return False
+
+    def leave(self) -> None:
+        """Press q and wait."""
+        os.write(self.fd, b"q")
+        os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+
+def save_to_verdict(exercise: Exercise, folder: Path, saves: int = 9) -> float:
+    """The median seconds from a save to the verdict, over alternating right and unfinished files."""
+    path = folder / f"{exercise.module}.py"
+    stub, right = exercise.stub.read_text(), exercise.solution.read_text()
+    path.write_text(stub)
+    screen, times = Screen(exercise, folder), []
+    screen.until(rb"q quit")
+    for n in range(saves):
+        time.sleep(0.7)
+        started = time.perf_counter()
+        path.write_text((right if n % 2 == 0 else stub) + f"\n# {n}\n")
+        if not screen.until(BAR):
+            raise RuntimeError(f"no verdict on {exercise.id}")
+        times.append(time.perf_counter() - started)
+        screen.until(rb"quit", 1)
+    screen.leave()
+    return statistics.median(times)
+
+
+def rows(rounds: int, folder: Path, row: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each exercise that needs no GPU."""
+    (folder / "test_torch.py").write_text("import torch\n\ndef test_a():\n    assert torch.ones(2).sum() == 2\n")
+    bare = alternate({"bare": [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder / "test_torch.py")]}, 3, {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    found = []
+    for exercise in builtin().exercises:
+        if not exercise.gpu:
+            place = folder / f"watch-{exercise.id}"
+            place.mkdir()
+            found.append(row(f"save to verdict, {exercise.id}", save_to_verdict(exercise, place), "bare pytest importing torch", bare["bare"].median, 0.0))
+    return found
