@@ -176,14 +176,22 @@ def _asserted(pattern: Pattern, reading: _Reading) -> bool:
 
 
 def _denies(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> bool:
-    """Whether the answer denies at least two points (one of two), and as many as it asserts."""
-    denied = 0
+    """Whether the answer denies at least two points (one of two) in as many ways, and as many as it asserts."""
+    denials: list[set[int]] = []
     for m in marks:
-        if m.earned:
-            continue
         found = [i for p in rubric.accept[m.id] if p.guarded and not p.weak for i in instances(p, reading.found, reading.text.content)]
-        denied += any(negated(i, reading.governed) or denied_after(i, reading.text.content) for i in found) or m.state == CONTRADICTED
-    return denied >= (2 if len(marks) > 2 else 1) and denied >= sum(m.earned for m in marks)
+        ways = set() if m.earned else {way for i in found for way in _denials(i, reading)} | ({-1} if m.state == CONTRADICTED else set())
+        denials += [ways] if ways else []
+    needed = 2 if len(marks) > 2 else 1
+    several = len(set().union(*denials)) >= needed or sum(-1 in ways for ways in denials) >= needed
+    return several and len(denials) >= max(needed, sum(m.earned for m in marks))
+
+
+def _denials(instance: Instance, reading: _Reading) -> set[int]:
+    """The negators, by their places, that take this instance back."""
+    content = reading.text.content
+    ways = {at for at, scope in reading.governed if negated(instance, [(at, scope)])}
+    return ways | ({instance.end} if denied_after(instance, content) else set())
 
 
 def _span(instance: Instance, reading: _Reading) -> tuple[int, int]:

@@ -48,9 +48,9 @@ def negated(instance: Instance, governed: Iterable[tuple[int, range]]) -> bool:
 def denied_after(instance: Instance, tokens: list[Token]) -> bool:
     """`keys and values aren't kept`: the negated verb follows what it is about."""
     at = instance.end
-    if at < len(tokens) and tokens[at].stem == "be":
-        at += 1
-    return at < len(tokens) and tokens[at].aux and tokens[at].clause == tokens[instance.end - 1].clause
+    copula = at < len(tokens) and tokens[at].stem == "be"
+    at += copula
+    return at < len(tokens) and (tokens[at].aux or (copula and tokens[at].word in ("never", "neither", "nowhere"))) and tokens[at].clause == tokens[instance.end - 1].clause
 
 
 def governed_spans(instance: Instance, governed: Iterable[tuple[int, range]], spared: Instance) -> list[Span]:

@@ -98,7 +98,7 @@ def addressed_to_marker(text: str) -> bool:
     return bool(_TO_MARKER.search(text))
 
 
-_ASKED = "question answer say state derive show explain write given get describe prompt ask the why what how tell because reason"
+_ASKED = "question answer say state derive show explain write given get describe prompt ask the why what how tell because reason mention task show work"
 _ASKING = frozenset(map(stem, _ASKED.split()))
 
 

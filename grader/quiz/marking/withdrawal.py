@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .grammar import clause_end, sentence_end
+from .rejection import mute_rejected
 from .tokens import Text, Token
 
 _FALSE = frozenset(["wrong", "false", "incorrect", "untrue", "myth", "nonsense", "misconception", "mistaken", "misleading", "bogus"])
@@ -18,12 +19,12 @@ def _by_first(phrases: str) -> dict[str, list[list[str]]]:
 
 _DISCLAIM = _by_first(
     "not remember;not recall;not know;not sure;no idea;forget;forgot;blank on;blanking on;unsure;no clue;not certain;"
-    "not write;have not clue;not think;doubt that;doubt;not tell you;not derive;not explain"
+    "not write;have not clue;not think;doubt that;doubt;not tell you;not derive;not explain;not reconstruct;not justify;not say"
 )
 _HEARSAY = _by_first(
     "people say;people think;people believe;people claim;people often say;they say;some say;some people;some claim;many say;many people;"
     "many think;many believe;might think;often claimed;commonly claimed;often said;commonly believed;usual answer;textbook answer;"
-    "you would think;tempting say;tempting think;it sound;used think;used believe;one would think;student say;claim be;people will tell"
+    "you would think;tempting say;tempting think;it sound;used think;used believe;go to say;supposedly;allegedly;reputedly;rumor have;textbook say;one would think;student say;claim be;people will tell"
 )
 _WITHDRAW = _by_first(
     "actually no;no wait;wait no;scratch that;no sorry;sorry no;sorry;or rather;hmm no;oops;strike that;my bad;take that back;"
@@ -43,6 +44,7 @@ def mute(text: Text) -> None:
     _disclaimed(text.tokens)
     _called_false(text.tokens)
     _hearsay(text.tokens)
+    mute_rejected(text.tokens)
     _hedged(text.content)
 
 
@@ -80,6 +82,8 @@ def _take_back(tokens: list[Token], at: int, after: int) -> None:
     if not before or not following:
         return
     first = following[0]
+    if tokens[at].word == "i" and first.stem in {token.stem for token in before[-8:]}:
+        return  # "naught, and I mean naught": emphasis
     short = [token for token in following if token.clause == first.clause]
     if len(short) <= 3:
         _swap(before, short)
@@ -105,6 +109,16 @@ def _disclaimed(tokens: list[Token]) -> None:
         if length:
             for token in plain[at + length : clause_end(plain, at)]:
                 token.muted = True
+            _mute_unexplained(plain, at, at + length)
+
+
+def _mute_unexplained(plain: list[Token], at: int, after: int) -> None:
+    """`Why it's d_k I can't say.`: the question before the disclaimer."""
+    sentence = [token for token in plain[:at] if token.sentence == plain[at].sentence]
+    ends = after >= len(plain) or plain[after].sentence != plain[at].sentence
+    if ends and sentence and sentence[0].word in ("why", "how", "whether", "what"):
+        for token in sentence:
+            token.muted = True
 
 
 def _called_false(tokens: list[Token]) -> None:

@@ -77,7 +77,7 @@ _LISTS = {
     "long": "longer longest",
     "weight": "weights weighting weightings weighted wts",
     "value": "values valued vals val",
-    "0": "zero zeros zeroes",
+    "0": "zero zeros zeroes naught",
     "1": "one 1.0 ones",
     "2": "two",
     "3": "three",
