@@ -145,25 +145,6 @@ class StartsLow(Walk):
     def first_top(self):
         return self.low
 
-    def safe(self, l):
-        return l
-
-
-@wrong("maximum-starts-at-a-billion-below")
-class StartsAtBillion(StartsLow):
-    """{It} starts with a large finite number for the maximum of no keys and divides 0 by 0 for a query that sees none.
-
-    Example: T_q=2, T_k=1, causal: query 0 sees nothing, out must be 0, and you return NaN.
-    Why: with every score at -inf the sum l stays 0, whatever m is.
-    Look at: the division at the end: divide by 1 where l is 0.
-    """
-
-
-@wrong("maximum-starts-at-1e30-below", extends="maximum-starts-at-a-billion-below")
-class StartsAtThirty(StartsLow):
-    __doc__ = StartsAtBillion.__doc__
-    low = -1e30
-
 
 @wrong("lse-of-nothing-is-a-billion-below", question="empty-row")
 class BillionLse(StartsLow):
@@ -173,9 +154,6 @@ class BillionLse(StartsLow):
     Why: lse = log of the sum over no keys = log 0 = -inf; others that merge your results rely on it.
     Look at: what m is before the first block, or what lse becomes where l is 0.
     """
-
-    def safe(self, l):
-        return Walk.safe(self, l)
 
 
 @wrong("lse-of-nothing-is-1e30-below", extends="lse-of-nothing-is-a-billion-below", question="empty-row")
@@ -239,9 +217,13 @@ class Averaged(Walk):
     """
 
     def run(self):
-        outs = [Walk(self.q, self.k[..., s : s + self.block_size, :], self.v[..., s : s + self.block_size, :], self.block_size, False).run()[0]
-                for s in self.starts()]
-        return torch.stack(outs).mean(0), Walk.run(self)[1]
+        outs = []
+        for start in self.starts():
+            keys, k, v = self.block(start)
+            s = self.hide(self.scores(k), keys)
+            p = torch.exp(s - self.anchor(s.amax(-1))[..., None])
+            outs.append(self.divide(p.sum(-1), p @ v))
+        return torch.stack(outs).mean(0).to(self.q.dtype), Walk.run(self)[1]
 
 
 @wrong("not-divided", tiles=(64,))

@@ -118,6 +118,8 @@ def buffered(compute):
 
     def answer(q, k, v, *rest, causal=False):
         result = compute(q, k, v, *rest, causal=causal)
+        if result[0].requires_grad:
+            return result
         kept = buffers.setdefault((q.shape, q.dtype), result)
         with torch.no_grad():
             for old, new in zip(kept, result, strict=True):
