@@ -57,7 +57,7 @@ def norm_squared(z):
 
 @wrong_norm("norm-of-the-diagonal")
 def norm_of_the_diagonal(z):
-    """You sum the squares of the diagonal alone; J has entries -p_i p_j beside it.
+    """You sum the squares of the diagonal alone (or have S4 where S2**2 belongs, which is the same); J has entries -p_i p_j beside it.
 
     Example: z=[0, 0]: you give 0.354, right is 0.5.
     Why: the Frobenius norm counts all n * n entries.
@@ -102,18 +102,6 @@ def norm_cross_once(z):
     """
     two, three = sums(z, 2, 3)
     return root(two - three + two**2, z)
-
-
-@wrong_norm("norm-second-sum-not-squared")
-def norm_second_sum(z):
-    """The last term of your sum is S4 in place of S2**2.
-
-    Example: z=[0, 0]: you give 0.354, right is 0.5.
-    Why: the squares of p p^T sum to the sum over i and j of p_i**2 p_j**2, which is S2**2.
-    Look at: the double sum.
-    """
-    two, three, four = sums(z, 2, 3, 4)
-    return root(two - 2 * three + four, z)
 
 
 @wrong_norm("norm-trace")

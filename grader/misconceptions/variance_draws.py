@@ -572,27 +572,15 @@ def matrix(rng, n, d_k, scale=1.0):
 
 @draws("draws-summed-over-draws")
 def summed_over_draws(rng, n, d_k, scale=1.0):
-    """You sum over the draws instead of over the components.
+    """You return d_k numbers: the sum runs over the draws instead of over the components (or n and d_k have changed places).
 
     Example: `sample_scores(rng, 5, 3)` has 3 entries where 5 are asked.
     Why: with q of shape (n, d_k) the components lie along the last axis.
-    Look at: the axis of the sum.
+    Look at: the axis of the sum, and the shape that you ask of `rng`.
     """
     refuse_sample(n, d_k)
     q, k = normal(rng, n, d_k)
     return scale * (q * k).sum(axis=0)
-
-
-@draws("draws-sizes-exchanged")
-def sizes_exchanged(rng, n, d_k, scale=1.0):
-    """You draw d_k scores of width n; n scores of width d_k are asked.
-
-    Example: `sample_scores(rng, 5, 3)` has 3 entries where 5 are asked.
-    Why: the order of the arguments is (rng, n, d_k, scale).
-    Look at: the shape that you ask of `rng`.
-    """
-    refuse_sample(n, d_k)
-    return scores_of(*normal(rng, d_k, n), scale)
 
 
 # ---------------------------------------------------------------- not refused

@@ -1,5 +1,5 @@
 # mistake: S4 for S2**2
-# names: norm-second-sum-not-squared
+# names: norm-of-the-diagonal
 import numpy as np
 
 
