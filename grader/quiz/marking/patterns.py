@@ -2,7 +2,7 @@
 
     @variance @add                 both in one sentence, in any order
     @dot > @grow > @linear         in this order, at most eight tokens apart (`>3`: at most three)
-    @values "pile up" -@mean       a quoted phrasing; and nothing of @mean (or of `-word`) in the window
+    @values "pile up" -@mean       a quoted phrasing; and nothing of @mean (or of `-word`, `-'two words'`) in the window
     @scale @blend /2               in two neighbouring sentences (`/3`: three, `/all`: anywhere)
     ~@formula                      no negation guard: for what is itself a negation
     ?@hint @hint                   weak: earns only beside a point that was met without it
@@ -18,7 +18,7 @@ from .lexicon import Span
 from .tokens import Token
 
 _GAP, _REACH, _MOST = 8, 26, 8
-_PIECE = re.compile(r"'[^']*'|\[[^\]]*\]\S*|\S+")
+_PIECE = re.compile(r"-?'[^']*'|\[[^\]]*\]\S*|\S+")
 
 
 class PatternError(ValueError):
@@ -70,7 +70,7 @@ def parse_pattern(source: str, literals: dict[str, str]) -> Pattern:
         elif word in ("..", "..."):
             joined = 3 * (len(word) - 1)
         elif word.startswith("-") and word != "-inf" and len(word) > 1:
-            absent.append(_name(word[1:], literals))
+            absent.append(_name(word[1:].strip("'"), literals))
         else:
             name = _name(word, literals)
             if joined and groups:
