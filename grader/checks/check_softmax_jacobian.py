@@ -297,6 +297,8 @@ def test_norm_keeps_the_dtype(submission, rng):
     for dtype, tol in (("float32", NARROW), ("float16", None)):
         z = scores(rng, 3, 5, top=0.7).astype(dtype)
         expect_norm(submission.jacobian_norm(z), z, tol, f"{dtype}, shape (3, 5)", dtype)
+    z = rng.standard_normal((2, 20_000)).astype(np.float16)
+    expect_norm(submission.jacobian_norm(z), z, None, "float16, shape (2, 20000): squares of weights underflow in float16", "float16")
 
 
 @points(2)

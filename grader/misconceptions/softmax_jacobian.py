@@ -222,6 +222,18 @@ def base_two(z, axis=-1):
     return back(normalised(np.exp2(x - x.max(axis=axis, keepdims=True)), axis), z)
 
 
+@misconception("softmax-scores-scaled", of="softmax")
+def scores_scaled(z, axis=-1):
+    """You divide the scores by the root of their number; the softmax takes them as they are.
+
+    Example: z=[0, ln 2] gives [0.380, 0.620], right is [1/3, 2/3].
+    Why: a scale like d_k ** -0.5 belongs to the scores of attention and is applied before.
+    Look at: every factor beside z.
+    """
+    x = wide(z) / wide(z).dtype.type(np.sqrt(np.shape(z)[axis]))
+    return back(normalised(np.exp(x - x.max(axis=axis, keepdims=True)), axis), z)
+
+
 @misconception("softmax-sign-turned", of="softmax")
 def minimum(z, axis=-1):
     """You give the largest weight to the smallest score.

@@ -260,6 +260,19 @@ def norm_not_cast_back(z):
     return root(plain(z), widen(z))
 
 
+@wrong_norm("norm-in-float16")
+def norm_in_float16(z):
+    """With float16 scores you square the weights in float16, where anything below 2e-4 squared is 0.
+
+    Example: for 20,000 scores the weights are about 5e-5, their squares 0, and so is the norm.
+    Why: sums of powers run in float32; the result is cast back once.
+    Look at: the dtype of p inside the function.
+    """
+    p = softmax(z)
+    two, three = (p**2).sum(axis=-1), (p**3).sum(axis=-1)
+    return np.sqrt(np.maximum(two - 2 * three + two**2, 0))
+
+
 @wrong_norm("norm-changes-its-argument")
 def norm_in_place(z):
     """You write into the caller's own array.

@@ -1,5 +1,5 @@
 # mistake: scores divided by sqrt(n)
-# says: .
+# names: softmax-scores-scaled
 import numpy as np
 
 

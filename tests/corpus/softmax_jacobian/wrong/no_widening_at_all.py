@@ -1,0 +1,32 @@
+# mistake: float16 everywhere
+# names: softmax-in-float16
+import numpy as np
+
+
+def softmax(z, axis=-1):
+    z = np.asarray(z)
+    x = z
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return (e / e.sum(axis=axis, keepdims=True)).astype(z.dtype)
+
+
+def softmax_jacobian(z):
+    z = np.asarray(z)
+    p = softmax(z)
+    n = p.shape[-1]
+    return (p[..., :, None] * np.eye(n, dtype=z.dtype) - p[..., :, None] * p[..., None, :]).astype(z.dtype)
+
+
+def softmax_vjp(z, grad):
+    z = np.asarray(z)
+    p = softmax(z)
+    g = np.asarray(grad)
+    return (p * (g - (p * g).sum(axis=-1, keepdims=True))).astype(z.dtype)
+
+
+def jacobian_norm(z):
+    z = np.asarray(z)
+    p = softmax(z)
+    s2 = (p ** 2).sum(axis=-1)
+    s3 = (p ** 3).sum(axis=-1)
+    return np.sqrt(np.maximum(s2 - 2 * s3 + s2 ** 2, 0)).astype(z.dtype)
