@@ -48,7 +48,8 @@ class Page:
         first, *rest = tame(value, lines=12, width=400).split("\n")
         head = " " * indent + self.style(f"{name:<8}", dim=True)
         room = max(20, self.width - indent - 8)
-        pieces = [piece for line in (first, *rest) for piece in (textwrap.wrap(line, room, drop_whitespace=False) or [""])]
+        wrapped = [textwrap.wrap(line, room, drop_whitespace=False) or [""] for line in (first, *rest)]
+        pieces = [piece if place == 0 else piece.lstrip() for line in wrapped for place, piece in enumerate(line)]
         self.lines += [(head if i == 0 else " " * (indent + 8)) + piece for i, piece in enumerate(pieces)]
 
 
