@@ -50,7 +50,9 @@ def denied_after(instance: Instance, tokens: list[Token]) -> bool:
     at = instance.end
     copula = at < len(tokens) and tokens[at].stem == "be"
     at += copula
-    return at < len(tokens) and (tokens[at].aux or (copula and tokens[at].word in ("never", "neither", "nowhere"))) and tokens[at].clause == tokens[instance.end - 1].clause
+    if at >= len(tokens) or tokens[at].clause != tokens[instance.end - 1].clause:
+        return False
+    return tokens[at].aux or (copula and tokens[at].word in ("never", "neither", "nowhere"))
 
 
 def governed_spans(instance: Instance, governed: Iterable[tuple[int, range]], spared: Instance) -> list[Span]:

@@ -24,7 +24,8 @@ _DISCLAIM = _by_first(
 _HEARSAY = _by_first(
     "people say;people think;people believe;people claim;people often say;they say;some say;some people;some claim;many say;many people;"
     "many think;many believe;might think;often claimed;commonly claimed;often said;commonly believed;usual answer;textbook answer;"
-    "you would think;tempting say;tempting think;it sound;used think;used believe;go to say;supposedly;allegedly;reputedly;rumor have;textbook say;one would think;student say;claim be;people will tell"
+    "you would think;tempting say;tempting think;it sound;used think;used believe;go to say;supposedly;allegedly;reputedly;rumor have;textbook say;"
+    "one would think;student say;claim be;people will tell"
 )
 _WITHDRAW = _by_first(
     "actually no;no wait;wait no;scratch that;no sorry;sorry no;sorry;or rather;hmm no;oops;strike that;my bad;take that back;"
