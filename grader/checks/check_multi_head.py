@@ -11,7 +11,10 @@ PARAMETERS = {
     "multi_head_attention": (*WEIGHTS, "n_heads", "n_kv_heads", "mask"),
 }
 PIECES = ("split_heads", "merge_heads", "repeat_kv")
-SCALES = {"1": 1.0, "1/Dh": 1 / 4, "sqrt(Dh)": 2.0, "1/sqrt(D)": 11**-0.5, "1/sqrt(H*Dh)": 8**-0.5, "1/sqrt(D // H)": 5**-0.5, "1/sqrt(T)": 3**-0.5}
+SCALES = {  # B=1, T=3, D=13, H=2, Dh=5
+    "1": 1.0, "1/Dh": 1 / 5, "sqrt(Dh)": 5**0.5, "1/sqrt(D)": 13**-0.5, "1/sqrt(H*Dh)": 10**-0.5, "1/sqrt(D // H)": 6**-0.5,
+    "1/sqrt(D / H)": 6.5**-0.5, "1/sqrt(T)": 3**-0.5, "1/sqrt(H)": 2**-0.5, "1/D": 1 / 13, "1/int(sqrt(Dh))": 1 / 2, "1/8": 1 / 8,
+}  # fmt: skip
 DIGITS = "About 7 digits are right, as in float32; float64 has 15."
 AT_LEAST_ONE = "Fewer than one head, or one copy, is impossible."
 RANK = "x is {}, and no other rank is guessed at."
@@ -66,15 +69,22 @@ def pull_back(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, mask, up):
     return (d_q @ w_q.T + d_k @ w_k.T + d_v @ w_v.T, *d_w)
 
 
-def scale_behind(got, x, w_q, w_k, w_v, w_o):
+def scale_behind(result, x, w_q, w_k, w_v, w_o):
     """The factor between q k^T and the logits of attention with two heads, read off its result; None where there is no such factor."""
+    if not np.isfinite(result).all():
+        return None
     q, k, v = (split(x @ w, 2) for w in (w_q, w_k, w_v))
-    weights = split(got.array @ np.linalg.pinv(w_o), 2) @ np.linalg.pinv(v)
-    if not (np.isfinite(weights).all() and (weights > 0).all()):
+    weights = split(result @ np.linalg.pinv(w_o), 2) @ np.linalg.pinv(v)
+    if not (weights > 0).all():
         return None
     found, raw = (a - a.mean(axis=-1, keepdims=True) for a in (np.log(weights), q @ k.swapaxes(2, 3)))
     scale = float((found * raw).sum() / (raw * raw).sum())
     return scale if scale and np.abs(found - scale * raw).max() < 1e-6 * np.abs(found).max() else None
+
+
+def sieve(t):
+    """A mask with visible and hidden keys in every row, unlike its transpose and its opposite: query i doesn't see keys i - 2, i + 1, i + 4."""
+    return (np.arange(t)[None, :] - np.arange(t)[:, None]) % 3 != 1
 
 
 def labels(*shape):
@@ -114,15 +124,17 @@ def widened(sent):
 def same(got, want, *, because=None, **about):
     """``expect``, for a tensor; ``because`` is told only where shape and dtype fit, since it explains values."""
     fits = isinstance(got, Result) and got.shape == want.shape and about.get("dtype", got.dtype) == got.dtype
-    because = DIGITS if fits and got.dtype == "float64" and 1e-9 < distance(got.array, want) < 2e-6 else because
+    if fits and got.dtype == "float64" and 1e-9 < np.abs(got.array - want).max() / (np.abs(want).max() or 1) < 2e-6:
+        because = DIGITS
     expect(got, want, because=because if fits else None, **about)
     if fits:
         claim(got.kind == "tensor", f"is a NumPy {got.kind} where a tensor was asked", got=got, case=about.get("case", ""))
 
 
-def distance(one, other):
-    """The largest difference, relative to the largest number."""
-    return float(np.abs(one - other).max() / (np.abs(other).max() or 1.0))
+def near(one, other):
+    """Equal to nine digits of the largest number, nan where the other one is nan."""
+    size = np.abs(other, where=np.isfinite(other), out=np.zeros_like(other)).max()
+    return np.allclose(one, other, rtol=0, atol=1e-9 * size, equal_nan=True)
 
 
 def seen(*results, shape):
@@ -276,12 +288,15 @@ def test_gradients_flow_back_through_the_pieces(submission, rng):
 def one_by_one(submission, x, weights, masks):
     """Claims that two sequences give in one batch what they give one after the other: equal shapes, other values."""
     ask = submission.multi_head_attention
-    batched = ask(x, *weights, 2, None, masks)
+    batched, again = (ask(x, *weights, 2, None, masks) for _ in range(2))
+    for one, other in seen(batched, again, shape=x.shape):
+        told = "is another one when the same is asked again: something random is in it, or something remembered"
+        claim(near(other, one), told, got=again, case="the same call twice")
     alone = [ask(x[i : i + 1], *weights, 2, None, None if masks is None else masks[i : i + 1]) for i in (0, 1)]
     for (together,), (first, second) in zip(seen(batched, shape=x.shape), seen(*alone, shape=(1, *x.shape[1:])), strict=False):
-        if distance(first[0], together[0]) < 1e-9:
-            apart, told = distance(second[0], together[1]), "depends on an earlier call with the same shapes"
-            claim(apart < 1e-9, told, got=alone[1], case=f"two calls, same shapes, other x{'' if masks is None else ' and another mask'}")
+        if near(first[0], together[0]):
+            told = "depends on an earlier call with the same shapes"
+            claim(near(second[0], together[1]), told, got=alone[1], case=f"two calls, same shapes, other x{'' if masks is None else ' and another mask'}")
     claim(isinstance(batched, Result), f"came back as a {type(batched).__name__} where a tensor was asked", case="two sequences, no mask")
 
 
@@ -323,14 +338,14 @@ def test_equal_scores_give_the_mean_of_the_values(submission, rng):
 @after("the-weights-of-a-query-sum-to-one", "equal-scores-give-the-mean-of-the-values")
 def test_scores_are_divided_by_the_root_of_the_head_width(submission, rng):
     """Scores are scaled by 1/sqrt(Dh): Dh is the width of one head, from w_q, whatever D and H are."""
-    x, *weights = drawn(rng, 1, 3, 11, 2, 2, 4)
-    got, want = submission.multi_head_attention(x, *weights, 2), attention(x, *weights, 2)
-    scale = scale_behind(got, x, *weights) if isinstance(got, Result) and got.shape == want.shape else None
-    if scale is not None:
+    sizes = (1, 3, 13, 2, 2, 5)
+    x, *weights = drawn(rng, *sizes)
+    got, want, case, right = submission.multi_head_attention(x, *weights, 2), attention(x, *weights, 2), SIZES.format(*sizes), 5**-0.5
+    for _ in seen(got, shape=want.shape):
+        scale = scale_behind(got.array, x, *weights) or right
         said = next((f" (= {name})" for name, value in SCALES.items() if abs(scale / value - 1) < 1e-6), "")
-        told = f"comes from scores times {scale:.4g}{said}; with Dh = 4 the scale is 1/sqrt(4) = 0.5"
-        claim(abs(scale - 0.5) < 1e-6, told, got=got, case=SIZES.format(1, 3, 11, 2, 2, 4))
-    same(got, want, dtype="float64", case=SIZES.format(1, 3, 11, 2, 2, 4))
+        claim(abs(scale - right) < 1e-6, f"comes from scores times {scale:.4g}{said}; Dh is 5 and 1/sqrt(5) = 0.4472", got=got, case=case)
+    same(got, want, dtype="float64", case=case)
 
 
 @points(2)
@@ -356,9 +371,9 @@ def test_heads_and_sequences_do_not_mix(submission, rng):
     before, heads, sequences = (submission.multi_head_attention(*a, 3) for a in (args, (x, *other[1:], args[4]), (other[0], *args[1:])))
     case, told = "w_o the identity; columns 4 to 7 of w_q, w_k and w_v changed", "has columns 0 to 3, head 0's, that follow the columns of head 1"
     for arrays in seen(before, heads, sequences, shape=x.shape):
-        claim(distance(arrays[1][..., :4], arrays[0][..., :4]) < 1e-9, told, got=heads, case=case)
+        claim(near(arrays[1][..., :4], arrays[0][..., :4]), told, got=heads, case=case)
         told = "for sequence 0 follows sequence 1"
-        claim(distance(arrays[2][0], arrays[0][0]) < 1e-9, told, got=sequences, case="sequence 1 of x changed")
+        claim(near(arrays[2][0], arrays[0][0]), told, got=sequences, case="sequence 1 of x changed")
 
 
 @points(1)
@@ -373,7 +388,7 @@ def test_a_key_head_serves_neighbouring_query_heads(submission, rng):
         changed[place][:, 3:] += 0.5
         results.append(submission.multi_head_attention(x, *changed, 4, 2))
         for before, after_ in seen(results[0], results[-1], shape=x.shape):
-            follow = [h for h in range(4) if distance(split(after_, 4)[:, h], split(before, 4)[:, h]) > 1e-9]
+            follow = [h for h in range(4) if not near(split(after_, 4)[:, h], split(before, 4)[:, h])]
             told = f"shows key/value head 1 in query heads {follow or 'of no number'}; it serves query heads [2, 3]"
             claim(follow == [2, 3], told, got=results[-1], case=f"columns 3 to 5 of {name} changed, w_o the identity, n_heads=4, n_kv_heads=2")
 
@@ -389,7 +404,7 @@ def test_true_means_may_attend(submission, rng):
     results = [submission.multi_head_attention(a, *weights, 2, None, mask) for a in moved]
     case = "T=4, mask True at keys 0 and 1, False at keys 2 and 3; result of token 0"
     for arrays in seen(*results, shape=x.shape):
-        visible, hidden = (distance(array[0, 0], arrays[0][0, 0]) > 1e-9 for array in arrays[1:])
+        visible, hidden = (not near(array[0, 0], arrays[0][0, 0]) for array in arrays[1:])
         told = "reads the mask the wrong way round: it follows token 3 (mask False) and ignores token 1 (mask True)"
         claim(visible or not hidden, told, got=results[2], case=case)
         claim(not hidden, "follows token 3, which the mask hides (False)", got=results[2], case=case)
@@ -414,11 +429,10 @@ def test_every_head_attends_by_itself(submission, rng):
 @after("every-head-attends-by-itself", "query-heads-share-key-heads-in-groups", "a-mask-takes-keys-out-of-the-softmax")
 def test_gradients_reach_x_and_every_weight(submission, rng):
     """Gradients of x and of all four weights are right, with a mask, with shared key heads, and for bfloat16."""
-    triangle = np.tri(4, dtype=bool)
     for sizes, mask, dtype in [
         ((1, 3, 4, 2, 2, 3), None, "float64"),
-        ((2, 4, 5, 4, 2, 3), triangle, "float64"),
-        ((2, 4, 7, 3, 1, 2), triangle.T, "float64"),
+        ((2, 4, 5, 4, 2, 3), sieve(4), "float64"),
+        ((2, 4, 7, 3, 1, 2), sieve(4).T, "float64"),
         ((2, 3, 5, 2, 2, 4), None, "bfloat16"),
     ]:
         (*btd, h, g, _), sent = sizes, [tensor(a, dtype) for a in drawn(rng, *sizes)]
@@ -528,7 +542,7 @@ def test_query_heads_share_key_heads_in_groups(submission, rng):
 def test_a_mask_is_forgotten_after_its_call(submission, rng):
     """Two sequences with masks of their own give the same in one batch as one after the other."""
     x, *weights = drawn(rng, 2, 4, 6, 2, 2, 3)
-    one_by_one(submission, x, weights, np.stack([np.tri(4, dtype=bool), np.tri(4, dtype=bool).T])[:, None])
+    one_by_one(submission, x, weights, np.stack([sieve(4), sieve(4).T])[:, None])
 
 
 @points(2)
@@ -538,13 +552,12 @@ def test_a_mask_takes_keys_out_of_the_softmax(submission, rng):
     """With a mask the softmax runs over the visible keys alone: their weights sum to 1, row by row."""
     x, w_q, w_k, w_v, w_o = drawn(rng, 2, 4, 6, 3, 3, 5)
     x[..., 0], w_v[1:] = 1, 0
-    got, want = submission.multi_head_attention(x, w_q, w_k, w_v, w_o, 3, None, np.tri(4, dtype=bool)), np.broadcast_to(w_v[0] @ w_o, x.shape)
+    got, want = submission.multi_head_attention(x, w_q, w_k, w_v, w_o, 3, None, sieve(4)), np.broadcast_to(w_v[0] @ w_o, x.shape)
     why = "All values are equal, so their weighted mean is that value: the weights of the visible keys sum to 1."
-    same(got, want, dtype="float64", case="every token has the same value, mask lower triangle", because=why)
-    for triangle in (np.tri(5, dtype=bool), np.tri(5, dtype=bool).T):
+    same(got, want, dtype="float64", case="every token has the same value, query i sees all keys but i + 1, i + 4, ...", because=why)
+    for case, mask in [("query i sees all keys but i - 2, i + 1, i + 4", sieve(5)), ("mask lower triangle", np.tri(5, dtype=bool))]:
         args = drawn(rng, 2, 5, 6, 3, 3, 4)
-        where = f"mask {'lower' if triangle[1, 0] else 'upper'} triangle, T=5"
-        same(submission.multi_head_attention(*args, 3, None, triangle), attention(*args, 3, mask=triangle), dtype="float64", case=where)
+        same(submission.multi_head_attention(*args, 3, None, mask), attention(*args, 3, mask=mask), dtype="float64", case=f"T=5, {case}")
 
 
 @points(2)
@@ -577,13 +590,13 @@ def test_hidden_keys_stay_hidden(submission, rng):
     for name, grad, right in zip(WEIGHTS, grads, pull_back(*args, 2, 2, mask, up), strict=True):
         if isinstance(grad, Result):
             same(grad, right, tol=1e-8, atol=1e-12, case=f"gradient of {name}, {case}")
-    args, mask = drawn(rng, 2, 5, 6, 2, 2, 16), np.tri(5, dtype=bool)  # Dh a power of 16: every way to scale is exact
+    args, mask = drawn(rng, 2, 4, 16, 4, 4, 16), sieve(4)  # powers of 4 and 16: every way to scale is exact
     args[0][..., 0] = 1
     for weight, height in zip(args[1:3], (2.0**70, -(2.0**70)), strict=True):
         weight[:], weight[0] = 0, height
-    want = attention(*args, 2, mask=mask)
-    case, why = "every score equal and far below zero, mask lower triangle", "Equal scores give the mean over the visible keys."
-    same(submission.multi_head_attention(*args, 2, mask=mask), want, dtype="float64", case=case, because=why)
+    want = attention(*args, 4, mask=mask)
+    case, why = "every score equal and far below zero, one or two keys hidden from each query", "Equal scores give the mean over the visible keys."
+    same(submission.multi_head_attention(*args, 4, mask=mask), want, dtype="float64", case=case, because=why)
 
 
 @points(1)
@@ -630,7 +643,7 @@ def test_attention_follows_values_not_memory(submission, rng):
 @after("query-heads-share-key-heads-in-groups", "a-mask-takes-keys-out-of-the-softmax")
 def test_attention_remembers_nothing(submission, rng):
     """A result of multi_head_attention depends on the arguments of its own call alone, before and after other calls."""
-    args, other, mask = drawn(rng, 2, 4, 6, 4, 2, 3), drawn(rng, 2, 4, 6, 4, 2, 3), np.tri(4, dtype=bool)
+    args, other, mask = drawn(rng, 2, 4, 6, 4, 2, 3), drawn(rng, 2, 4, 6, 4, 2, 3), sieve(4)
     want = attention(*args, 4, 2, mask)
     first = submission.multi_head_attention(*args, 4, 2, mask, _keep=True)
     same(first, want, case="the first call")
