@@ -186,6 +186,51 @@ def scale_by_d_over_heads(*args, **kwargs):
     return attend(*args, **kwargs, scale=lambda d, h, t, dh: max(d // h, 1) ** -0.5)
 
 
+@misconception("scale-by-d-by-heads", of=ATTENTION, question="forward-scale")
+def scale_by_d_by_heads(*args, **kwargs):
+    """Your attention takes the head width in the scale to be D / n_heads; it is w_q's columns over n_heads.
+
+    Example: D=7, 3 heads and w_q with 12 columns: Dh is 4, you divide by sqrt(7/3).
+    Why: H*Dh need not equal D; the usual equality is a habit, not a rule.
+    Look at: `x.shape[-1] / n_heads`; after the split `q.shape[-1]` can't be wrong.
+    """
+    return attend(*args, **kwargs, scale=lambda d, h, t, dh: (d / h) ** -0.5)
+
+
+@misconception("scale-by-shared-width", of=ATTENTION, question="forward-scale")
+def scale_by_shared_width(*args, **kwargs):
+    """Your attention takes the head width in the scale from w_k's columns over n_heads; with fewer key heads that is too small.
+
+    Example: 4 query heads, 2 key heads of width 6: w_k has 12 columns, you divide by sqrt(3), right is sqrt(6).
+    Why: w_k has n_kv_heads * Dh columns, so only n_kv_heads shares them out.
+    Look at: `w_k.shape[1] // n_heads`; after the split `q.shape[-1]` can't be wrong.
+    """
+    given = named(*args, **kwargs)
+    return attend(*given, scale=lambda d, h, t, dh: max(dh * (given[6] or h) // h, 1) ** -0.5)
+
+
+@misconception("scale-rounded", of=ATTENTION, question="forward-scale")
+def scale_rounded(*args, **kwargs):
+    """Your attention rounds the root of the head width down to a whole number.
+
+    Example: Dh=5: you divide by 2, right is 2.236; only squares come out right.
+    Why: sqrt(Dh) needn't be a whole number.
+    Look at: `int(...)` or `//` around the root.
+    """
+    return attend(*args, **kwargs, scale=lambda d, h, t, dh: 1 / int(dh**0.5))
+
+
+@misconception("scale-by-model", of=ATTENTION, question="forward-scale")
+def scale_by_model(*args, **kwargs):
+    """Your attention divides the scores by D, the width of the model.
+
+    Example: D=512, Dh=64: you divide by 512, right is 8.
+    Why: the spread of a sum of Dh terms grows with sqrt(Dh); D has no part in it.
+    Look at: the width in the scale, and the missing root.
+    """
+    return attend(*args, **kwargs, scale=lambda d, h, t, dh: 1 / d)
+
+
 @misconception("scale-by-head-width", of=ATTENTION, question="mup-scale")
 def scale_by_head_width(*args, **kwargs):
     """Your attention divides the scores by Dh instead of its root, or by the root twice.

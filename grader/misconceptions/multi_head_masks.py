@@ -292,6 +292,17 @@ def mask_of_first_sequence(*args, **kwargs):
     return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask.expand(scores.shape)[:1]))
 
 
+@misconception("mask-folded-in-another-order", of=ATTENTION)
+def mask_folded_in_another_order(*args, **kwargs):
+    """Your attention lays masks out head by head where scores lie sequence by sequence: sequences get the masks of others.
+
+    Example: 2 sequences, 3 heads, a mask for each sequence: your first sequence gets mask 0, 1, 0 for its heads.
+    Why: flattening (B, H) runs through the heads of sequence 0 first; `mask.repeat(H, ...)` runs through the sequences first.
+    Look at: `repeat` where `repeat_interleave` or expand belongs, before batch and heads become one axis.
+    """
+    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask.expand(scores.shape).transpose(0, 1).reshape(scores.shape)))
+
+
 @misconception("mask-rank-3-as-batch", of=ATTENTION)
 def mask_rank_3_as_batch(*args, **kwargs):
     """Your attention takes a mask of rank 3 for (B, T, T); broadcasting lines shapes up from the right, so it is (H, T, T).
