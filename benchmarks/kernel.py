@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.nn.attention import SDPBackend, sdpa_kernel
-
 from attngrade.catalog import builtin
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 ROUNDS, FLUSH = 30, 256 << 20
 SHAPES = [(2, 16, t, d) for t in (4096, 8192) for d in (64, 128)]

@@ -12,7 +12,6 @@ Off limits: scaled_dot_product_attention, nn.MultiheadAttention, torch.nn.attent
 Check: attngrade check exercise03        Help: attngrade hint exercise03
 """
 
-import torch
 
 
 def causal_mask(t_q, t_k=None, device=None):

@@ -9,7 +9,7 @@ import sys
 if __name__ == "__main__" and sys.path and sys.path[0] in ("", os.getcwd()):
     del sys.path[0]
 
-from .cli import main  # noqa: E402  - after the path is clean
+from .cli import main
 
 if __name__ == "__main__":
     main()

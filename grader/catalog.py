@@ -14,8 +14,10 @@ import yaml
 from .errors import PackProblem, UsageProblem
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-FIELDS = {"id": str, "slug": str, "title": str, "promise": str, "framework": str, "gpu": bool, "points": (int, float), "stretch_points": (int, float),
-          "budget_s": (int, float), "functions": list, "off_limits": list, "hints": list}
+FIELDS: dict[str, type | tuple[type, ...]] = {
+    "id": str, "slug": str, "title": str, "promise": str, "framework": str, "gpu": bool, "points": (int, float), "stretch_points": (int, float),
+    "budget_s": (int, float), "functions": list, "off_limits": list, "hints": list,
+}
 REQUIRED = ("id", "slug", "title", "promise", "framework", "points", "functions", "hints")
 
 
@@ -113,7 +115,8 @@ def open_pack(folder: str | Path | None) -> Pack:
     root = Path(folder).resolve()
     if not (root / "exercises" / "catalog.yaml").is_file():
         raise PackProblem(str(folder), ["exercises/catalog.yaml is missing: a pack is a folder with exercises/, solutions/, checks/ and misconceptions/"])
-    return load(Pack(root.name, *(root / part for part in ("exercises", "solutions", "checks", "misconceptions", "questions"))))
+    homes = [root / part for part in ("exercises", "solutions", "checks", "misconceptions", "questions")]
+    return load(Pack(root.name, homes[0], homes[1], homes[2], homes[3], homes[4]))
 
 
 def load(pack: Pack) -> Pack:

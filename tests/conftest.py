@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from attngrade.catalog import Exercise, builtin
 from attngrade.diagnosis import diagnosed, wants_diagnosis
 from attngrade.grading import Limits, grade, plan_for

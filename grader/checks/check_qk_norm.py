@@ -83,12 +83,16 @@ def same(got, want, **about):
 
 def same_pair(result, wants, *, case, **about):
     """A tuple of two tensors, q_hat and k_hat."""
-    two = isinstance(result, tuple) and len(result) == 2
+    for got, want, name in zip(two(result, case), wants, ("q_hat", "k_hat"), strict=True):
+        same(got, want, case=f"{name}, {case}", **about)
+
+
+def two(result, case):
+    pair = isinstance(result, tuple) and len(result) == 2
     sort = getattr(result, "kind", type(result).__name__)
     what = f"a {sort} of {len(result)}" if isinstance(result, (tuple, list)) else f"a {sort}"
-    claim(two, f"QKNorm's forward came back with {what}; the tuple (q_hat, k_hat) is asked", got=what, want="a tuple of 2", case=case)
-    for got, want, name in zip(result, wants, ("q_hat", "k_hat"), strict=True):
-        same(got, want, case=f"{name}, {case}", **about)
+    claim(pair, f"QKNorm's forward came back with {what}; the tuple (q_hat, k_hat) is asked", got=what, want="a tuple of 2", case=case)
+    return result
 
 
 def same_gradients(grads, wants, names, case=""):
@@ -106,7 +110,25 @@ def same_saturation(got, logits, *, rel, case):
     expect_number(got, want, rel=rel, atol=1e-3 if want < 1e-3 else 0.0, case=case)
 
 
+def values(got, shape, case):
+    """The numbers of a tensor of that shape."""
+    same(got, np.zeros(shape), tol=np.inf, case=case)
+    return got.array.astype(np.float64)
+
+
 # ---------------------------------------------------------------- rms_norm
+
+
+@points(1)
+@of("rms_norm")
+def test_each_vector_is_normalised_alone(submission, rng):
+    """A vector comes out the same alone and beside others that are a thousand times larger."""
+    sizes = 10.0 ** rng.permutation(np.linspace(0, 3, 24)).reshape(2, 3, 4, 1)
+    x, gain = rng.standard_normal((2, 3, 4, 5)) * sizes, drawn_gains(rng, 5)[0]
+    whole = values(submission.rms_norm(x, gain), x.shape, "x of shape (2, 3, 4, 5)")
+    because = "The mean runs over the Dh numbers of one vector; other tokens, heads and batch rows don't enter it."
+    for place in [(1, 2, 3), (0, 1, 2), (1, 0, 0)]:
+        same(submission.rms_norm(x[place], gain), whole[place], case=f"the vector at {place} alone and in its tensor", because=because)
 
 
 @points(2)
@@ -118,19 +140,6 @@ def test_rms_norm_follows_the_formula(submission, rng):
         same(submission.rms_norm(x, gain), norm(x, gain), dtype="float64", case=f"x of shape {shape}")
     (x, exact), (gain, exact_gain) = stored(x, "float32"), stored(gain, "float32")
     same(submission.rms_norm(x=x, gain=gain), norm(exact, exact_gain), dtype="float32", case="float32, x and gain by keyword")
-
-
-@points(1)
-@of("rms_norm")
-@after("rms-norm-follows-the-formula")
-def test_each_vector_is_normalised_alone(submission, rng):
-    """A vector comes out the same alone and beside others that are a thousand times larger."""
-    sizes = 10.0 ** rng.permutation(np.linspace(0, 3, 24)).reshape(2, 3, 4, 1)
-    x, gain = rng.standard_normal((2, 3, 4, 5)) * sizes, drawn_gains(rng, 5)[0]
-    for place in [(1, 2, 3), (0, 1, 2), (1, 0, 0)]:
-        same(submission.rms_norm(x[place], gain), norm(x[place], gain), case=f"the vector at {place} alone")
-    because = "The mean runs over the Dh numbers of one vector; other tokens, heads and batch rows don't enter it."
-    same(submission.rms_norm(x, gain), norm(x, gain), case="vectors of sizes 1 to 1000 in one (2, 3, 4, 5) tensor", because=because)
 
 
 @points(1)
@@ -250,12 +259,14 @@ def test_each_side_has_its_own_gain(submission, rng):
 
 @points(1)
 @of("QKNorm")
-@after("rms-norm-follows-the-formula", "each-side-has-its-own-gain")
 def test_only_dh_is_normalised(submission, rng):
-    """Heads, tokens and batch rows of very different size do not touch each other."""
-    (q, k), pair = drawn_pair(rng, 2, 3, 4, 5, 6), drawn_gains(rng, 6)
-    q, k = q * np.array([1.0, 100.0, 1000.0])[:, None, None], k * 10.0 ** np.arange(5)[:, None]
-    same_pair(load(submission.QKNorm(6), pair)(q, k), norms(q, k, pair), case="heads and tokens of sizes 1 to 10000")
+    """A head or a token that grows changes neither the others nor itself: each vector is normalised over its own Dh."""
+    (q, k), module = drawn_pair(rng, 2, 3, 4, 5, 6), submission.QKNorm(6, eps=0.0)
+    wants = [values(got, x.shape, name) for got, x, name in zip(two(module(q, k), "q and k"), (q, k), ("q_hat", "k_hat"), strict=True)]
+    because = "The norm takes every vector's own size out, so a head or a token that grows must not show."
+    for case, sizes in [("head h grows by 10**h", 10.0 ** np.arange(3)[:, None, None]), ("token t grows by 10**t", None)]:
+        q_sizes, k_sizes = (10.0 ** np.arange(x.shape[2])[:, None] if sizes is None else sizes for x in (q, k))
+        same_pair(module(q * q_sizes, k * k_sizes), wants, case=case, because=because)
 
 
 @points(1)
@@ -356,17 +367,19 @@ def test_logits_are_scaled_dot_products_of_normed_vectors(submission, rng):
 
 @points(1)
 @of("qk_norm_logits")
-@after("logits-are-scaled-dot-products-of-normed-vectors")
 def test_larger_weights_change_no_logit(submission, rng):
-    """Queries and keys a thousand times larger give the same logits, vector by vector."""
-    (q, k), ones = drawn_pair(rng, 2, 3, 4, 5, 7), np.ones((2, 7))
-    for size in (1e3, 1e6):
-        want = scaled_dots(size * q, size * k)
-        because = "The norm takes the length out of q and k, so larger weights must not show in the logits."
-        same(submission.qk_norm_logits(size * q, size * k, *ones), want, case=f"q and k times {size:g}", because=because)
-    sizes = 10.0 ** np.arange(3)[:, None, None]
-    q, k = q * sizes, k * sizes[::-1]
-    same(submission.qk_norm_logits(q, k, *ones), scaled_dots(q, k), case="heads of sizes 1, 10, 100")
+    """Queries and keys a thousand times larger give the same logits, and so does one head or one token that grows alone."""
+    (q, k), pair = drawn_pair(rng, 2, 3, 4, 5, 7), drawn_gains(rng, 7)
+    want = values(submission.qk_norm_logits(q, k, *pair, eps=0.0), (2, 3, 4, 5), "q (2, 3, 4, 7), k (2, 3, 5, 7)")
+    because = "The norm takes the length out of every q and k, so larger weights must not show in the logits."
+    heads, queries, keys = (10.0 ** np.arange(n) for n in (3, 4, 5))
+    for case, q_size, k_size in [
+        ("q times 1000", 1e3, 1.0),
+        ("k times 1000", 1.0, 1e3),
+        ("head h of q and k times 10**h", heads[:, None, None], heads[:, None, None]),
+        ("query i times 10**i, key j times 10**j", queries[:, None], keys[:, None]),
+    ]:
+        same(submission.qk_norm_logits(q * q_size, k * k_size, *pair, eps=0.0), want, case=case, because=because)
 
 
 @points(1)

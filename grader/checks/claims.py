@@ -165,8 +165,7 @@ def compare(got: Any, values: np.ndarray, want: np.ndarray, dtype: str, tol: flo
     allowed = (TOLERANCE.get(dtype, 0.0) if tol is None else tol) * reach + atol
     worst = float(error.max())
     if not worst <= allowed:
-        index = np.unravel_index(int(error.argmax()), error.shape)
-        where = tuple(int(i) for i in index)
+        where = tuple(int(i) for i in np.unravel_index(int(error.argmax()), error.shape))
         _fail(_failed(f"is off by {worst:.3g} (allowed: {allowed:.2g})", got, want, case, because, index=where, error=worst, tolerance=allowed))
     return None
 

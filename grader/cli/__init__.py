@@ -58,12 +58,11 @@ class LazyGroup(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         try:
             return super().resolve_command(ctx, args)
-        except click.UsageError as error:
+        except click.UsageError:
             import difflib
 
             near = difflib.get_close_matches(args[0], COMMANDS, 1)
-            error.message = f"There is no command {args[0]!r}." + (f" Did you mean `attngrade {near[0]}`?" if near else " `attngrade --help` lists them.")
-            raise
+            raise click.UsageError(f"There is no command {args[0]!r}." + (f" Did you mean `attngrade {near[0]}`?" if near else " `attngrade --help` lists them."), ctx) from None
 
 
 def _exists(module: str) -> bool:

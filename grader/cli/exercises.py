@@ -63,11 +63,10 @@ def state_of(exercise: Exercise, pack: Pack, folder: Path | None = None) -> tupl
     except StoreProblem:
         attempts = []
     best = max((attempt.score for attempt in attempts), default=0.0)
-    for word in ("passed", "provisional"):
-        if any(attempt.verdict == word for attempt in attempts):
-            return word, best
     if attempts:
-        return "failed", best
+        same = {attempt.verdict for attempt in attempts if attempt.sha256 == attempts[-1].sha256} | {attempts[-1].verdict}
+        last = attempts[-1].verdict  # what no longer holds is demoted; a pass on a GPU outlasts a look without one
+        return ("passed" if last == "provisional" and "passed" in same else last if last in ("passed", "provisional") else "failed"), best
     try:
         return ("untouched" if find(folder, pack).untouched(exercise) else "started"), best
     except UsageProblem:

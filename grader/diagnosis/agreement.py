@@ -62,7 +62,7 @@ def same_value(one: Any, other: Any, coarse: str = "float64") -> bool:
     if numbers[0] is not None and numbers[1] is not None:  # Python's or NumPy's: where a number is asked, either will do
         dtypes = [value.dtype if isinstance(value, wire.Array) else "float64" for value in (one, other)]
         widest = max((*dtypes, coarse), key=lambda dtype: CLOSE.get(dtype, 0.0))
-        return close(*map(np.float64, numbers), widest, slack=ROUNDING.get(widest, 0.0))
+        return close(np.asarray(numbers[0]), np.asarray(numbers[1]), widest, slack=ROUNDING.get(widest, 0.0))
     if isinstance(one, wire.Array) and isinstance(other, wire.Array):
         if (one.kind, one.dtype, one.data.shape) != (other.kind, other.dtype, other.data.shape):
             return False

@@ -10,6 +10,7 @@ from .draws import same_law
 from .stage import Role, Stage
 
 ONE_OF_CAP = 3
+ACCIDENTS = ("RuntimeError", "IndexError")  # what torch and NumPy raise where nobody looked
 
 
 def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], failed: frozenset[str]) -> tuple[list[Named], frozenset[str]]:
@@ -36,6 +37,8 @@ def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], f
             found = [role for role in near or roles if matches(stage, (*below, role.id), own, role)]
             if found:
                 break
+        if not found and (refused := refusals(stage, own)):
+            found = [role for role in roles if role.at == "exact" and matches(stage, (*cast, role.id), own, refused=refused)]
         if found:
             named.append(name(found))
             cast = (*cast, found[0].id)
@@ -57,12 +60,30 @@ def first_difference(stage: Stage, cast: tuple[str, ...], calls: list[Call]) -> 
     return []
 
 
-def matches(stage: Stage, cast: tuple[str, ...], calls: list[Call], role: Role | None = None) -> bool:
-    """Whether the solution with ``cast`` in it answers every call as the submission did."""
+def refusals(stage: Stage, calls: list[Call]) -> frozenset[int]:
+    """Places of the calls that the solution refuses. What comes of them where nobody refuses is chance: a value, or whatever torch raises."""
+    try:
+        return frozenset(place for place, played in enumerate(stage.play((), calls)) if verdict_on(played) == "ValueError")
+    except WorkerError:
+        return frozenset()
+
+
+def verdict_on(call: Call) -> str:
+    """Whether a call was refused, and how: by a ValueError, by another exception, or not on purpose."""
+    if call.raised is None or call.raised.type in ACCIDENTS:
+        return "accepted"
+    return "ValueError" if "ValueError" in call.raised.bases else call.raised.type
+
+
+def matches(stage: Stage, cast: tuple[str, ...], calls: list[Call], role: Role | None = None, *, refused: frozenset[int] = frozenset()) -> bool:
+    """Whether the solution with ``cast`` in it answers every call as the submission did; of ``refused`` calls only whether they are refused."""
     try:
         if role is not None and role.at == "statistics":
             return same_law(calls, stage.play(cast, calls), same_value)
-        return all(agree(call, played) for call, played in zip(calls, stage.play(cast, calls), strict=True))
+        return all(
+            verdict_on(call) == verdict_on(played) if place in refused else agree(call, played)
+            for place, (call, played) in enumerate(zip(calls, stage.play(cast, calls), strict=True))
+        )
     except WorkerError:
         return False
 

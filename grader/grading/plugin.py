@@ -230,7 +230,10 @@ def check_id(item: pytest.Item) -> str:
 def describe(item: pytest.Item) -> Expected:
     """What a check's decorators and docstring say of it."""
     check = getattr(item, "function", None)
-    read = lambda name, default: getattr(check, "attngrade_" + name, default)  # noqa: E731
+
+    def read(name: str, default: Any) -> Any:
+        return getattr(check, "attngrade_" + name, default)
+
     title = (getattr(check, "__doc__", None) or item.name).strip().splitlines()[0]
     return Expected(check_id(item), title, read("points", 0.0), read("stretch", False), tuple(read("functions", ())), tuple(read("after", ())), read("gpu_only", False))
 

@@ -108,6 +108,8 @@ def named(node: ast.AST, known: Source) -> Iterator[tuple[str, str]]:
         yield from ((f"{node.module or ''}.{alias.name}", "") for alias in node.names)
     elif isinstance(node, ast.Attribute):
         yield from _attribute(node, known)
+    elif isinstance(node, ast.MatchClass):
+        yield from ((f"?.{name}", "") for name in node.kwd_attrs)
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         if node.id in known.aliases and node.id not in known.own:
             yield known.aliases[node.id], ""

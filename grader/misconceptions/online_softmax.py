@@ -649,7 +649,7 @@ class WholeMask(Walk):
 class KeptOutputs(Walk):
     """{It} keeps the state of every block in a list and merges at the end: T_k / block_size outputs of size T_q x Dh.
 
-    Example: T_q = T_k = 6144, Dh=8, blocks of 16: 384 outputs take 72 MiB, and one takes 192 KiB.
+    Example: T_q = T_k = 6144, Dh=14, blocks of 16: 384 outputs take 126 MiB, and one takes 336 KiB.
     Why: a running state is merged with each block as it comes; nothing else has to stay.
     Look at: a list that grows inside the loop, or `torch.stack` after it.
     """

@@ -470,6 +470,18 @@ def left_in_float32(x, gain, eps=1e-6):
     return widened(x) / (mean_square(widened(x)) + eps).sqrt() * gain
 
 
+@misconception("left-in-the-wider-dtype", of="rms_norm", extends="left-in-float32")
+def left_in_the_wider_dtype(x, gain, eps=1e-6):
+    """Your norm brings x and gain to float32 and stays there; the result must have the dtype of x.
+
+    Example: x float16: right is a float16 result, yours is float32.
+    Why: computing wide is right, handing it on wide is not: the rest of the model runs in the dtype of x.
+    Look at: .to(x.dtype) at the very end.
+    """
+    refuse_misfit(x, gain)
+    return rms_norm(widened(x), gain.to(widened(x).dtype), eps)
+
+
 @misconception("squared-in-half-and-not-cast-back", of="rms_norm", extends="squared-in-half-precision")
 def squared_in_half_and_not_cast_back(x, gain, eps=1e-6):
     """Your norm never looks at dtypes: float16 is squared in float16 (300 gives inf), and a float32 gain makes the result float32.
@@ -648,6 +660,19 @@ def gain_judged_by_its_last_axis(x, gain, eps=1e-6):
     Look at: compare the whole shape, gain.shape == x.shape[-1:].
     """
     if x.dim() == 0 or gain.dim() == 0 or gain.shape[-1] != x.shape[-1]:
+        raise ValueError("gain does not fit x")
+    return norm_without_refusals(x, gain, eps)
+
+
+@misconception("gain-judged-by-its-count", of="rms_norm")
+def gain_judged_by_its_count(x, gain, eps=1e-6):
+    """Your norm counts the numbers of the gain and doesn't look at its shape, so (1, 3) or (3, 1) passes for (3,).
+
+    Example: x (2, 3) and a gain of shape (1, 3): asked is a ValueError that names gain.
+    Why: a gain is (Dh,): one axis, one number per component.
+    Look at: compare the whole shape, gain.shape == x.shape[-1:].
+    """
+    if x.dim() == 0 or gain.numel() != x.shape[-1]:
         raise ValueError("gain does not fit x")
     return norm_without_refusals(x, gain, eps)
 

@@ -382,6 +382,17 @@ def logits_promoted_norm(q, k, q_gain, k_gain, eps=1e-6):
     return _normed(lambda q, k: q.shape[-1] ** -0.5)(widened(q), widened(k), q_gain, k_gain, eps)
 
 
+@misconception("logits-always-in-float32", of="qk_norm_logits", extends="logits-left-in-float32")
+def logits_always_in_float32(q, k, q_gain, k_gain, eps=1e-6):
+    """Your logits are float32 whatever q and k are; they have the dtype of q and k.
+
+    Example: float64 q and k: right are float64 logits, and float16 ones for float16.
+    Why: .float() at the start has no counterpart at the end.
+    Look at: .to(q.dtype) at the very end.
+    """
+    return _normed(lambda q, k: q.shape[-1] ** -0.5)(q.float(), k.float(), q_gain.float(), k_gain.float(), eps)
+
+
 @misconception("logits-float64-through-float32", of="qk_norm_logits")
 def logits_float64_through_float32(q, k, q_gain, k_gain, eps=1e-6):
     """Your logits convert to float32 always, so float64 input loses half of its digits.
@@ -462,6 +473,32 @@ def logits_take_any_rank(q, k, q_gain, k_gain, eps=1e-6):
     Look at: q.dim() and k.dim().
     """
     if q.shape[-1] != k.shape[-1] or (q.dim() == k.dim() == 4 and q.shape[1] != k.shape[1]):
+        raise ValueError("q and k don't fit each other")
+    return logits_refuse_gains_only(q, k, q_gain, k_gain, eps)
+
+
+@misconception("logits-take-three-axes", of="qk_norm_logits", extends="logits-take-any-rank")
+def logits_take_three_axes(q, k, q_gain, k_gain, eps=1e-6):
+    """Your logits accept q and k of rank 3 (or 5); they are (B, H, T, Dh), nothing else.
+
+    Example: q (B, T, Dh), the heads not split off yet: asked is a ValueError that names q.
+    Why: axis 1 is then taken for the heads although it counts tokens.
+    Look at: the comparison with q.dim().
+    """
+    if min(q.dim(), k.dim()) < 3 or q.shape[1] != k.shape[1] or q.shape[-1] != k.shape[-1]:
+        raise ValueError("q and k need heads")
+    return logits_refuse_gains_only(q, k, q_gain, k_gain, eps)
+
+
+@misconception("logits-take-any-rank-with-heads", of="qk_norm_logits", extends="logits-take-any-rank")
+def logits_take_any_rank_with_heads(q, k, q_gain, k_gain, eps=1e-6):
+    """Your logits compare axis 1 of q and k, and their widths, but never look at their rank.
+
+    Example: q (B, T, Dh), the heads not split off yet: asked is a ValueError that names q.
+    Why: without four axes, axis 1 isn't the heads.
+    Look at: q.dim() and k.dim().
+    """
+    if q.shape[1:2] != k.shape[1:2] or q.shape[-1] != k.shape[-1]:
         raise ValueError("q and k don't fit each other")
     return logits_refuse_gains_only(q, k, q_gain, k_gain, eps)
 

@@ -97,11 +97,11 @@ class ModuleNormNeverUsed(Refusing):
 
 @misconception("module-gains-ignored", of="QKNorm")
 class ModuleGainsIgnored(Refusing):
-    """Your module normalises but never multiplies by its gains.
+    """Your module normalises but never multiplies by the gains it has now: by none at all, or by a copy from its construction.
 
     Example: load q_gain = 2: right are queries twice as large, yours don't change.
     Why: at the start the gains are ones, so it goes unnoticed until they are learned or loaded.
-    Look at: self.q_gain and self.k_gain in forward.
+    Look at: self.q_gain and self.k_gain in forward, and anything computed from them outside it.
     """
 
     def norms(self, q, k):
@@ -109,24 +109,7 @@ class ModuleGainsIgnored(Refusing):
         return norm(q, one, self.eps), norm(k, one, self.eps)
 
 
-@misconception("gains-remembered-from-the-start", of="QKNorm")
-class GainsRememberedFromTheStart(Refusing):
-    """Your module keeps a copy of the gains from its construction and goes on using it after they have changed.
-
-    Example: load q_gain = 2 and call again: right is twice the result, yours is the old one.
-    Why: clone, detach().clone(), numpy or a cached result freezes the values; parameters change at every optimiser step.
-    Look at: anything computed from the gains outside forward.
-    """
-
-    def __init__(self, head_dim, eps=1e-6):
-        super().__init__(head_dim, eps)
-        self.frozen = (self.q_gain.detach().clone(), self.k_gain.detach().clone())
-
-    def norms(self, q, k):
-        return norm(q, self.frozen[0], self.eps), norm(k, self.frozen[1], self.eps)
-
-
-@misconception("module-remembers-by-shape", of="QKNorm", extends="gains-remembered-from-the-start")
+@misconception("module-remembers-by-shape", of="QKNorm")
 class ModuleRemembersByShape(Refusing):
     """Your module keeps its results by the shapes of q and k, and hands out old ones for new values or new gains.
 
@@ -353,6 +336,32 @@ class ModuleDtypeOfItsGains(Refusing):
 
     def norms(self, q, k):
         return promoted_norm(q, self.q_gain, self.eps), promoted_norm(k, self.k_gain, self.eps)
+
+
+@misconception("module-always-in-float32", of="QKNorm")
+class ModuleAlwaysInFloat32(Refusing):
+    """Your module returns float32 whatever it is given; q_hat and k_hat have the dtype of q and k.
+
+    Example: q float16: q_hat must be float16 as well.
+    Why: .float() at the start has no counterpart at the end.
+    Look at: .to(q.dtype) at the end of each norm.
+    """
+
+    def norms(self, q, k):
+        return norm(q.float(), self.q_gain, self.eps), norm(k.float(), self.k_gain, self.eps)
+
+
+@misconception("module-float64-through-float32", of="QKNorm")
+class ModuleFloat64ThroughFloat32(Refusing):
+    """Your module converts to float32 always, so float64 input loses half of its digits.
+
+    Example: float64 q: q_hat agrees with the right one to 7 digits; asked are 9 and more.
+    Why: .float() widens float16 and narrows float64.
+    Look at: convert only what is narrower than float32.
+    """
+
+    def norms(self, q, k):
+        return norm(q.float(), self.q_gain, self.eps).to(q.dtype), norm(k.float(), self.k_gain, self.eps).to(k.dtype)
 
 
 @misconception("gains-are-buffers", of="QKNorm")
@@ -641,6 +650,38 @@ class ModuleTakesAnyRank(Unrefusing):
         return super().forward(q, k)
 
 
+@misconception("module-takes-three-axes", of="QKNorm", extends="module-takes-any-rank")
+class ModuleTakesThreeAxes(Unrefusing):
+    """Your module accepts q and k of rank 3 (or 5); they are (B, H, T, Dh), nothing else.
+
+    Example: q (B, T, Dh), the heads not split off yet: asked is a ValueError that names q.
+    Why: axis 1 is then taken for the heads although it counts tokens.
+    Look at: the comparison with q.dim().
+    """
+
+    def forward(self, q, k):
+        if min(q.dim(), k.dim()) < 3 or q.shape[1] != k.shape[1]:
+            raise ValueError("q and k need heads")
+        if q.shape[-1] != len(self.q_gain) or k.shape[-1] != len(self.k_gain):
+            raise ValueError("q or k is not as wide as head_dim")
+        return super().forward(q, k)
+
+
+@misconception("module-takes-any-rank-with-heads", of="QKNorm", extends="module-takes-any-rank")
+class ModuleTakesAnyRankWithHeads(Unrefusing):
+    """Your module compares axis 1 of q and k, and their widths, but never looks at their rank.
+
+    Example: q (B, T, Dh), the heads not split off yet: asked is a ValueError that names q.
+    Why: without four axes, axis 1 isn't the heads.
+    Look at: q.dim() and k.dim().
+    """
+
+    def forward(self, q, k):
+        if q.shape[1:2] != k.shape[1:2] or q.shape[-1] != len(self.q_gain) or k.shape[-1] != len(self.k_gain):
+            raise ValueError("q and k don't fit")
+        return super().forward(q, k)
+
+
 @misconception("module-takes-any-heads", of="QKNorm")
 class ModuleTakesAnyHeads(Unrefusing):
     """Your module accepts q and k with different heads.
@@ -724,6 +765,16 @@ class HeadDimUnchecked(QKNorm):
         self.q_gain = nn.Parameter(torch.ones(head_dim))
         self.k_gain = nn.Parameter(torch.ones(head_dim))
         self.eps = eps
+
+
+@misconception("module-refuses-nothing-at-all", of="QKNorm", extends="module-refuses-nothing")
+class ModuleRefusesNothingAtAll(HeadDimUnchecked, Unrefusing):
+    """Your module refuses nothing, neither a head_dim below 1 nor q and k that don't fit.
+
+    Example: QKNorm(0), or q with 3 heads and k with 1: asked is a ValueError that names the argument.
+    Why: a broadcast shape is a wrong result that looks fine, and torch's own errors don't say which argument was wrong.
+    Look at: head_dim in __init__; rank, heads and width in forward.
+    """
 
 
 @misconception("head-dim-zero-accepted", of="QKNorm", extends="head-dim-unchecked")

@@ -40,7 +40,7 @@ def _decorated(node: ast.FunctionDef | ast.ClassDef) -> list[Advice]:
     found = []
     for call in node.decorator_list:
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "misconception" and call.args:
-            told = {word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant) and word.arg}
+            told = {word.arg: str(word.value.value) for word in call.keywords if isinstance(word.value, ast.Constant) and word.arg}
             name = call.args[0].value if isinstance(call.args[0], ast.Constant) else ""
             found.append(Advice(str(name), str(told.get("of", "")), message, text, told.get("question"), told.get("hint")))
     return found

@@ -18,4 +18,4 @@ def renderer(style: str) -> Callable[[list[Verdict]], str]:
     """The renderer of a machine-readable format."""
     import importlib
 
-    return importlib.import_module(f".{'json_' if style == 'json' else style}", __name__).render  # type: ignore[no-any-return]
+    return importlib.import_module(f".{'json_' if style == 'json' else style}", __name__).render

@@ -23,7 +23,7 @@ def _suite(root: ET.Element, verdict: Verdict) -> None:
         "errors": int(verdict.word is Word.ERROR), "failures": sum(c.outcome is Outcome.FAILED for c in cases),
         "skipped": sum(c.outcome is Outcome.SKIPPED for c in cases), "tests": len(cases) + (not cases),
     }
-    suite = ET.SubElement(root, "testsuite", name=verdict.exercise, time=f"{verdict.duration_s:.3f}", **{key: str(n) for key, n in counts.items()})
+    suite = ET.SubElement(root, "testsuite", {"name": verdict.exercise, "time": f"{verdict.duration_s:.3f}", **{key: str(n) for key, n in counts.items()}})
     for check in cases:
         _case(suite, verdict, check)
     if not cases:

@@ -85,7 +85,7 @@ def _program(machine: str, body: Callable[[Calls], Lines]) -> bytes | None:
     if machine not in MACHINES:
         return None
     column = list(MACHINES).index(machine)
-    numbers = {name: row[column] for name, row in NUMBERS.items() if row[column] is not None}
+    numbers = {name: number for name, row in NUMBERS.items() if (number := row[column]) is not None}
     start = [(LOAD, 0, 0, ARCH), (EQUAL, 1, 0, MACHINES[machine]), (RETURN, 0, 0, KILL), (LOAD, 0, 0, NR),
              (AT_LEAST, 0, 1, NEWEST + 1), (RETURN, 0, 0, ERRNO | errno.ENOSYS)]  # the x32 numbers are above NEWEST too
     lines = [*start, *body(numbers), (RETURN, 0, 0, ALLOW)]

@@ -30,7 +30,7 @@ PASSWD = b"candidate:x:65534:65534::/tmp:/usr/sbin/nologin\n"
 TMP_BYTES = 256 << 20
 PROCESSES = 512  # processes and threads in a jail, where the kernel counts them per user namespace
 SMALL_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
-KERNEL_FACTS = ("/dev/zero", "/dev/random", "/dev/urandom", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")
+KERNEL_FACTS = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")
 SCRATCH = "attngrade-worker-"
 LEFT_S = 600  # a folder whose grader can't be seen is left alone for so long: it may live in another container
 PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVPL_BLAS_DEBUG_CPU_TYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
@@ -140,7 +140,7 @@ def _plain(plan: Plan, wire: tuple[int, int], printed: int, program: list[str], 
     _sweep()
     home = tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
     shown, hidden = visible_folders(), hidden_folders(plan)
-    reach = {"read": [*shown, *SMALL_FILES, *KERNEL_FACTS], "write": [home, "/dev/null"], "hidden": hidden}
+    reach = {"read": [*shown, *SMALL_FILES, *KERNEL_FACTS], "write": [home] if plan.device == "cuda" else [], "hidden": hidden}
     try:
         settings = Path(home, "settings.json")
         settings.write_text(_settings(plan, wire, home, reach), encoding="utf-8")

@@ -113,7 +113,7 @@ def live(request: dict[str, object], fds: list[int]) -> None:
     os.closerange(3, min(fds[0], fds[1]))
     os.close(fds[2])
     drop_powers()
-    worker.SETTINGS = {**SETTINGS, **request, "wire": [fds[0], fds[1]]}  # type: ignore[attr-defined]
+    worker.SETTINGS = {**SETTINGS, **request, "wire": [fds[0], fds[1]]}
     worker.main()
 
 

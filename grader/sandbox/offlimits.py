@@ -35,7 +35,7 @@ def stands_in(name, operator):
 
 def template(*args, **kwargs):
     """The code of every function that refuses: the constant gives way to an exception."""
-    raise "PLACE"  # type: ignore[misc]  # noqa: B016
+    raise "PLACE"  # noqa: B016
 
 
 def refuser(name):
@@ -50,7 +50,7 @@ def refuser(name):
 class Hollow(types.ModuleType):
     """What stands in for a module that is off limits: it can be imported and named, and refuses to do anything, so that other functions still load."""
 
-    __path__ = ()
+    __path__ = []  # noqa: RUF012  - what makes it a package to the import system
 
     def __init__(self, name, module):
         super().__init__(name)

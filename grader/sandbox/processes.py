@@ -23,7 +23,8 @@ class Tree:
 
     def members(self) -> list[int]:
         """The tree's process ids, root first."""
-        found, queue = [], [self.pid]
+        found: list[int] = []
+        queue = [self.pid]
         while queue and len(found) <= 4 * PROCESS_CAP:
             pid = queue.pop(0)
             found.append(pid)

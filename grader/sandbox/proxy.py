@@ -31,6 +31,7 @@ class Call:
     touched: tuple[str, ...] = ()
     launches: tuple[dict[str, Any], ...] = ()
     spilled: tuple[str, ...] = ()
+    device_bytes: int = 0
     check: str = ""
     seconds: float = 0.0
     peak_bytes: int = 0
@@ -175,7 +176,7 @@ class Submission:
         call = Call(
             function, message, check=self.check, seconds=time.monotonic() - started, peak_bytes=max(0, self._worker.peak_bytes() - before),
             mutated=_words(reply.get("mutated")), touched=_words(reply.get("touched")), launches=_launches(reply.get("launches")),
-            spilled=_words(reply.get("spilled")), object=number,
+            spilled=_words(reply.get("spilled")), device_bytes=_count(reply.get("device_bytes")), object=number,
             replayable=not decoy and weight(message["args"]) + weight(reply.get("value")) < RECORD_CAP,
         )
         try:
@@ -220,6 +221,10 @@ class Submission:
     def spilled(self, result: Any = None) -> tuple[str, ...]:
         """Shapes of what the call allocated and wrote past (with ``_fence=True``)."""
         return self._record(result).spilled
+
+    def device_bytes(self, result: Any = None) -> int:
+        """By how much the call raised the high-water mark of the device's allocator (the worker's word, on a GPU alone)."""
+        return self._record(result).device_bytes
 
     def peak_bytes(self, result: Any = None) -> int:
         """Growth of the worker's resident high-water mark during the call, in bytes, measured by the host."""
@@ -321,6 +326,10 @@ def _kept(result: Any) -> int:
 
 def _words(value: Any) -> tuple[str, ...]:
     return tuple(str(item)[:100] for item in value[:64]) if isinstance(value, list) else ()
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and value >= 0 else 0
 
 
 def _launches(value: Any) -> tuple[dict[str, Any], ...]:

@@ -25,7 +25,7 @@ class Kernels:
     """Counts the launches of the submission's kernels; as ``decoy`` each of them does nothing."""
 
     def __init__(self):
-        self.paths, self.launches, self.decoy, self.given, self.watching = (), [], False, frozenset(), False
+        self.paths, self.launches, self.decoy, self.given, self.watching, self.device_bytes = (), [], False, frozenset(), False, 0
 
     def watch(self, *paths):
         """From now on, note launches of kernels that are written in these files (in any, if none is named)."""
@@ -50,10 +50,13 @@ class Kernels:
         """One call of the submission, with the arguments that it was given."""
         self.launches, self.decoy = [], decoy
         self.given = frozenset(home(argument.flat) for argument in arguments if hasattr(argument, "flat"))
+        allocator = sys.modules["torch"].cuda if any(argument.device == "cuda" for argument in arguments) else None
+        before = level(allocator)
         try:
             yield
         finally:
             self.decoy = False
+            self.device_bytes = level(allocator, "max_memory_allocated") - before
 
     def note(self, name, grid, handed):
         """Record a launch; the grid to launch with comes back."""
@@ -74,6 +77,16 @@ class Kernels:
     def told(self):
         """The launches as the wire carries them: name, grid, bytes of memory handed over that is no argument of the call."""
         return [tuple(launch) for launch in self.launches]
+
+
+def level(allocator, what="memory_allocated"):
+    """Bytes that the device's allocator has given out now, its high-water mark set back to that; or the mark since then."""
+    if allocator is None:
+        return 0
+    allocator.synchronize()
+    if what == "memory_allocated":
+        allocator.reset_peak_memory_stats()
+    return getattr(allocator, what)()
 
 
 def tensors(values):

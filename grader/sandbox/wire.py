@@ -176,7 +176,7 @@ def _array(body: dict[str, Any], payload: bytes | bytearray) -> Array:
         raise WireError("an array's shape or place is not a count")
     if math.prod(shape) * np.dtype(STORAGE[dtype]).itemsize != size or at + size > len(payload):
         raise WireError("an array's bytes don't fit its shape")
-    octets = np.frombuffer(payload, dtype=np.uint8, count=size, offset=at)
+    octets = np.frombuffer(payload, dtype=np.uint8, count=int(size), offset=int(at))  # type: ignore[arg-type]  # counts, as was just checked
     try:
         data = (octets != 0 if dtype == "bool" else octets.copy().view(STORAGE[dtype])).reshape(shape)
     except ValueError as error:  # an empty array of a size that no machine could address

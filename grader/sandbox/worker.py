@@ -27,6 +27,7 @@ import importlib.util
 import inspect
 import linecache
 import types
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ else:
 TEXT_CAP = 4000
 WIDE = 10_000  # items of a list that travel one by one
 PIECE = 1 << 16
-torch = None  # set by `main` where the exercise asks for it
+torch: Any = None  # set by `main` where the exercise asks for it
 
 
 class NoGradient(Exception):
@@ -230,7 +231,7 @@ class Session:
     def op_load(self, message):
         name, source = message["module"], message["source"]
         self.path = os.path.join(self.home, name + ".py")
-        with open(self.path, "w", encoding="utf-8", newline="") as file:
+        with contextlib.suppress(OSError), open(self.path, "w", encoding="utf-8", newline="") as file:  # where bubblewrap is refused nothing can be written
             file.write(source)
         self.guard = offlimits.Guard(message["modules"], message["names"], message["paths"], self.device)
         self.guard.install()
@@ -238,7 +239,7 @@ class Session:
         module.__file__ = self.path
         module.__loader__ = importlib.util.spec_from_file_location(name, self.path).loader
         self.module = sys.modules[name] = module
-        linecache.checkcache(self.path)
+        linecache.cache[self.path] = (len(source), None, source.splitlines(keepends=True), self.path)
         self.kernels.watch(self.path)
         exec(compile(source, self.path, "exec", dont_inherit=True), module.__dict__)
         return {"defines": {key: self.sort(value) for key, value in list(vars(module).items())[:500] if not key.startswith("__")}}
@@ -267,7 +268,7 @@ class Session:
     def op_install(self, message):
         module = self.objects[message["object"]]
         fresh = build(message["state"], "torch", self.device, [])
-        own = {name: value for name, value in module.named_parameters()}
+        own = dict(module.named_parameters())
         with torch.no_grad():
             for name, value in fresh.items():
                 own[name].data = value.clone()
@@ -310,7 +311,7 @@ class Session:
         if message.get("kept") is not None:
             self.kept[message["kept"]] = value
         reply["value"] = plain(value)
-        reply["launches"] = self.kernels.told()
+        reply["launches"], reply["device_bytes"] = self.kernels.told(), self.kernels.device_bytes
         reply["spilled"] = [str(shape) for shape in fence.spilled()] if fence else []
         if inputs is not None:
             reply["grads"] = self.pull_back(value, inputs, message)
@@ -449,7 +450,7 @@ def main():
     torch = sys.modules.get("torch")
     if torch is not None:
         import torch.nn.functional
-    if SETTINGS["filter"] and confine.filter_calls(read_only=SETTINGS["landlock"] is not None and not walls["landlock"]):
+    if SETTINGS["filter"] and confine.filter_calls(read_only=SETTINGS["landlock"] is not None):
         walls["filter"] = True
     session = Session(SETTINGS["framework"], SETTINGS["device"], SETTINGS["home"])
     write_frame(send, wire.pack({"id": 0, "walls": walls}))

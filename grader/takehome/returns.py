@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 FILE_CAP = 1 << 20
 TOTAL_CAP = 64 << 20
@@ -181,7 +182,7 @@ def _tar(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
 
 def _inflated(path: Path) -> bytes:
     """A tar file's bytes, decompressed up to a cap: an archive that grows without end stops there."""
-    openers = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+    openers: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
     with open(path, "rb") as raw:
         opener = openers.get(raw.read(2), open)
     with opener(path, "rb") as file:

@@ -1,7 +1,8 @@
-"""Watch mode: a file is saved, its verdict follows. The terminal is in ``screen``, the loop in ``loop``; files and grading are here."""
+"""Watch mode: a file is saved, its verdict follows. The terminal is in ``screen`` and ``keys``, the loop in ``loop``."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import time
 from collections.abc import Callable
@@ -10,13 +11,17 @@ from pathlib import Path
 
 from ..catalog import Exercise, Pack
 from ..diagnosis import diagnosed, wants_diagnosis
+from ..errors import AttngradeError
 from ..grading import Limits, grade, plan_for
+from ..sandbox.errors import WorkerError
 from ..sandbox.host import Worker
 from ..sandbox.nursery import Crew
 from ..verdict import Verdict, Word
 from ..workspace import Workspace
 
 SETTLE_S = 0.015
+GONE_S = 0.4
+TOLD = float("inf")
 DONE = (Word.PASSED, Word.PROVISIONAL)
 
 
@@ -28,6 +33,7 @@ class Files:
     exercises: tuple[Exercise, ...]
     _stamps: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
+    _missing: dict[str, float] = field(default_factory=dict)
 
     def changed(self) -> Exercise | None:
         """The exercise whose file has new content since the last call, the latest save first."""
@@ -45,10 +51,26 @@ class Files:
                 return exercise
         return None
 
+    def lost(self) -> list[Exercise]:
+        """Exercises whose file has been gone for a moment: each is told once, and a save by rename is none."""
+        gone = []
+        for exercise in self.exercises:
+            if _stamp(self.place.path(exercise)) is not None:
+                self._missing.pop(exercise.id, None)
+                continue
+            since = self._missing.setdefault(exercise.id, time.monotonic())
+            if since != TOLD and time.monotonic() - since > GONE_S:
+                self._missing[exercise.id] = TOLD
+                self._stamps.pop(exercise.id, None)
+                self._digests.pop(exercise.id, None)  # the same bytes, saved again, are worth a check
+                gone.append(exercise)
+        return gone
+
     def look(self) -> None:
         """Take everything as seen."""
         while self.changed() is not None:
             pass
+        self._missing = {one.id: TOLD for one in self.exercises if _stamp(self.place.path(one)) is None}
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
@@ -92,7 +114,8 @@ class Bench:
             isolation=self.crew.isolation, warm=lambda: self._take(exercise),
         )
         if wants_diagnosis(verdict):
-            verdict = diagnosed(exercise, verdict, self.crew.troupe(plan_for(exercise, self.limits, "cpu")))
+            with contextlib.suppress(AttngradeError, WorkerError, OSError):  # a verdict is not lost to its explanation
+                verdict = diagnosed(exercise, verdict, self.crew.troupe(plan_for(exercise, self.limits, "cpu")))
         return verdict
 
     def _take(self, exercise: Exercise) -> Worker:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from collections.abc import Callable
 
-import click
-
 from ..catalog import Exercise
-from ..render.terminal import as_text
+from ..errors import AttngradeError
 from ..verdict import Verdict
 from . import DONE, Bench, Files, settled
-from .keys import key, keyboard
+from .keys import LEAVE, Keyboard
+from .screen import KEYS, Screen
 
 TICK_S = 0.03
-KEYS = "h hint · s statement · l list · n next · p plot · r reset · z quiz · q quit"
+ANSWER_S = 30.0
 
 
 class Watch:
@@ -27,12 +23,12 @@ class Watch:
         self.bench, self.files, self.done, self.current = bench, files, states, current
         self.on_verdict, self.commands = on_verdict, commands
         self.shown: Verdict | None = None
-        self.interactive = False
-        self.size = (0, 0)
+        self.keys = Keyboard()
+        self.screen = Screen(self.keys.there)
 
     def run(self) -> None:
         """Until ``q`` or Ctrl-C (or for ever, where there is no keyboard)."""
-        with keyboard() as self.interactive:
+        with self.keys.listening():
             self.bench.prepare(self.current)
             self.files.look()
             self.check(self.current)
@@ -41,8 +37,8 @@ class Watch:
 
     def step(self) -> bool:
         """One look at keys and files; False when it is time to leave."""
-        pressed = self._key()
-        if pressed == "q":
+        pressed = self.keys.key(TICK_S)
+        if pressed == LEAVE:
             return False
         if pressed:
             self.press(pressed)
@@ -50,57 +46,69 @@ class Watch:
         if saved is not None:
             self.current = saved
             self.check(saved)
-        elif self.shown is not None and self.interactive and self.size != shutil.get_terminal_size():
+        for lost in self.files.lost():
+            fresh = "r writes" if self.keys.there and lost == self.current else f"`attngrade reset {lost.number}` writes"
+            self.screen.say(f"{lost.module}.py is gone. Save it again and it is checked; {fresh} a fresh stub.")
+        if self.shown is not None and self.screen.resized():
             self.draw(self.shown)
         return True
-
-    def _key(self) -> str:
-        if self.interactive:
-            return key(TICK_S)
-        import time
-
-        time.sleep(TICK_S)
-        return ""
 
     def press(self, pressed: str) -> None:
         """What a key does. Unknown keys show the list of keys."""
         if pressed == "n":
-            following = self.next_open(after=self.current)
-            if following is None:
-                click.echo("Everything is done. q quits.")
-                return
-            self.current = following
-            self.bench.prepare(following)
-            self.check(following)
+            self.go_on()
         elif pressed in ("\n", "\r", "c"):
             self.check(self.current)
+        elif pressed == "m" and self.shown is not None:
+            self.draw(self.shown, whole=True)
         elif pressed == "r":
             self.reset()
         elif pressed in self.commands:
-            self.commands[pressed](self.current)
+            with self.keys.lent():
+                self.commands[pressed](self.current)
         else:
-            click.echo(KEYS)
+            self.screen.say(KEYS)
+
+    def go_on(self) -> None:
+        """To the next exercise that isn't done."""
+        following = self.next_open(after=self.current)
+        if following is None:
+            self.screen.say("Everything is done. q quits." if all(self.done.get(e.id) for e in self.files.exercises) else "This is the only one still open.")
+            return
+        self.current = following
+        self.bench.prepare(following)
+        self.check(following)
 
     def reset(self) -> None:
         """Ask, then put the stub back; the old file is kept."""
-        click.echo(f"Put the stub of {self.current.id} back? Your file is kept beside it. y/n")
-        if key(30) == "y":
+        self.screen.say(f"Put the stub of {self.current.id} back? Your file is kept beside it. y/n")
+        if self.keys.key(ANSWER_S) != "y":
+            self.screen.say("Nothing changed.")
+            return
+        try:
             kept = self.files.place.reset(self.current)
-            self.files.look()
-            click.echo(f"Done.{f' Your old file is {kept.name}.' if kept else ''}")
-        else:
-            click.echo("Nothing changed.")
+        except AttngradeError as error:
+            self.screen.say(str(error))
+            return
+        self.files.look()
+        self.screen.say(f"{self.current.module}.py is the stub again.{f' Your old file is {kept.name}.' if kept else ''}")
 
     def check(self, exercise: Exercise) -> None:
-        """Show that it is being checked, check, show the verdict."""
+        """Show that it is being checked, check, show the verdict. Ctrl-C ends the check and not the watching."""
         path = self.files.place.path(exercise)
         data = settled(path)
         if data is None:
-            click.echo(f"{path.name} can't be read: it is missing, or its permissions forbid it. r writes a fresh stub.")
+            self.screen.say(f"{path.name} can't be read: it is missing, or its permissions forbid it." + (" r writes a fresh stub." if self.keys.there else ""))
             return
-        click.echo(f"checking {path.name} …", nl=True)
-        sys.stdout.flush()
-        verdict = self.bench.judge(exercise, data)
+        self.screen.say(f"checking {path.name} …")
+        try:
+            verdict = self.bench.judge(exercise, data)
+        except KeyboardInterrupt:
+            self.screen.say("\nThis check was stopped; nothing is recorded. Save to check again, q quits.")
+            return
+        except AttngradeError as error:
+            self.screen.say(f"Not checked: {error}")
+            return
         was_done = self.done.get(exercise.id, False)
         self.done[exercise.id] = verdict.word in DONE
         self.on_verdict(exercise, data, verdict)
@@ -113,27 +121,28 @@ class Watch:
         """After a pass: the next open exercise is the current one; when none is left, all are checked once more."""
         following = self.next_open(after=exercise)
         if following is not None:
-            click.echo(f"\nNext is {following.id}: open {following.module}.py. (s shows the statement.)")
+            self.screen.say(f"\nNext is {following.id}: open {following.module}.py." + (" (s shows its statement.)" if self.keys.there else ""))
             self.current = following
         elif all(self.done.get(e.id) for e in self.files.exercises):
             self.once_more()
 
     def once_more(self) -> None:
         """Check everything again, and say what no longer holds."""
-        click.echo("\nAll done. Everything is checked once more …")
+        self.screen.say("\nAll done. Everything is checked once more …")
         fallen = []
         for exercise in self.files.exercises:
             data = settled(self.files.place.path(exercise))
             verdict = self.bench.judge(exercise, data or b"")
             if verdict.word not in DONE:
                 self.done[exercise.id] = False
-                self.on_verdict(exercise, data or b"", verdict)
+                if data is not None:
+                    self.on_verdict(exercise, data, verdict)
                 fallen.append(exercise)
         if fallen:
-            click.echo(f"No longer right: {', '.join(e.id for e in fallen)}.")
+            self.screen.say(f"No longer right: {', '.join(e.id for e in fallen)}.")
             self.current = fallen[0]
         else:
-            click.echo("All of it holds. Next: attngrade quiz --interview")
+            self.screen.say("All of it holds. Next: attngrade quiz --interview")
 
     def next_open(self, after: Exercise) -> Exercise | None:
         """The next exercise that isn't done, in order, starting behind ``after`` and going round."""
@@ -141,17 +150,8 @@ class Watch:
         place = order.index(after)
         return next((e for e in (*order[place + 1 :], *order[:place]) if not self.done.get(e.id)), None)
 
-    def draw(self, verdict: Verdict) -> None:
+    def draw(self, verdict: Verdict, whole: bool = False) -> None:
         """The verdict, with progress and keys at the bottom."""
-        self.shown, self.size = verdict, shutil.get_terminal_size()
-        width = min(100, max(40, self.size[0]))
-        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        if self.interactive and sys.stdout.isatty():
-            click.clear()
-        click.echo(as_text([verdict], colour=colour, width=width))
-        count = sum(self.done.get(e.id, False) for e in self.files.exercises)
-        total = len(self.files.exercises)
-        bar = "█" * round(20 * count / total) + "░" * (20 - round(20 * count / total))
-        click.echo(f"\n{bar} {count}/{total} done · watching {self.current.module}.py"[:width] if width > 60 else f"\n{count}/{total} done · {self.current.id}")
-        if self.interactive:
-            click.echo(click.wrap_text(KEYS, width))
+        self.shown = verdict
+        done = sum(self.done.get(e.id, False) for e in self.files.exercises)
+        self.screen.draw(verdict, done, len(self.files.exercises), self.current, whole)

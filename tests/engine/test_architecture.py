@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import attngrade
+import pytest
 from attngrade.catalog import builtin
 
 ENGINE = Path(attngrade.__file__).parent

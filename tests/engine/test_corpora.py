@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from attngrade.catalog import builtin
 from attngrade.verdict import Word
 

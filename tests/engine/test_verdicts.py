@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from attngrade.catalog import builtin
 from attngrade.grading import Limits
 from attngrade.verdict import Outcome, Reason, Word

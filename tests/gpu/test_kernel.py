@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 import pytest
-
 from attngrade.catalog import builtin
 from attngrade.grading import grade
 from attngrade.verdict import Word

@@ -47,6 +47,8 @@ ROADS = {
     "module below": "import torch.nn.attention.flex_attention as x\ndef f(q):\n    return x(q)",
     "module by name": "import importlib\ndef f(q):\n    return importlib.import_module('torch.nn.' + 'attention')",
     "module as attribute": "def f(q):\n    return nn.attention.flex_attention.flex_attention(q)",
+    "pattern": "def f(q):\n    match F:\n        case object(scaled_dot_product_attention=found):\n            return found(q)",
+    "full width letters": "def f(q):\n    return F.ｓcaled_dot_product_attention(q)",
     "decorator": "@F.scaled_dot_product_attention\ndef f(q):\n    return q",
     "lambda": "g = lambda q: F.scaled_dot_product_attention(q)\ndef f(q):\n    return g(q)",
     "helper's helper": "def h(q):\n    return F.scaled_dot_product_attention(q)\ndef g(q):\n    return h(q)\ndef f(q):\n    return g(q)",

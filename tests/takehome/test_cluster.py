@@ -10,8 +10,8 @@ import sys
 import time
 
 import pytest
-
 from attngrade.takehome.batch import read_journal
+
 from tests.takehome.world import RIGHT, attngrade
 
 pytest.importorskip("distributed", reason="the `cluster` extra is not installed")

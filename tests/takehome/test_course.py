@@ -11,8 +11,8 @@ import zipfile
 
 import pytest
 import yaml
-
 from attngrade.course import main
+
 from tests.takehome.world import FILE, RIGHT, attngrade
 
 

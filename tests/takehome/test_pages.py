@@ -8,9 +8,9 @@ import json
 import shutil
 
 import pytest
-
 from attngrade.takehome.pages import as_csv, batch_view, plain_cell
 from attngrade.takehome.similar import pairs
+
 from tests.takehome.world import FILE, RIGHT, WRONG, attngrade
 
 HOSTILE = "<img src=x onerror=alert(1)></textarea><script>alert(2)</script>"

@@ -13,34 +13,60 @@ _EVERYTHING = re.compile(
     rf"\b(?:not|never) (?:buy|believe|accept|agree with|subscribe to) any(?:thing)?(?: of)?(?: {_POINTING})?\b"
     rf"|\bnone of {_POINTING}(?: \w+){{0,2}}? (?:be |do )?(?:{_TRUE})\b"
     rf"|\bnot (?:a|one|a single) \w+ of {_POINTING} (?:\w+ )?(?:be |do )?{_TRUE}\b"
-    rf"|\b(?:all|both|everything|each)(?: of)?(?: {_POINTING})?(?: \w+)?(?: i say)? be (?:just |simply |plain )?(?:\w+ )?{_FALSE}\b"
+    rf"|\b(?:all|both|everything|each|every)(?: \w+){{0,4}} be (?:\w+ )?{_FALSE}\b|\b{_FALSE} on (?:all|both|every|each)\b"
     rf"|\b(?:withdraw|retract|revoke|disown) (?:{_POINTING}|all|everything|my)\b|\btake (?:{_POINTING}|all of {_POINTING}|everything) back\b"
     rf"|\b(?:scratch|forget|ignore|drop|strike|delete|discard) (?:all|everything|any)(?: of)?(?: {_POINTING})?(?: i say)?\b(?! \w+ing)"
 )
 _LAST = re.compile(
-    rf"\b(?:it|that|this|they|we|you|training) (?:do|be) (?:no such thing|nothing of (?:the )?(?:sort|kind))\b"
+    rf"\b(?:no such thing|nothing of (?:the |that )?(?:sort|kind))\b|\bnot (?:believe|buy) (?:it|that|this|them|a word)\b"
     rf"|\b(?:the )?(?:opposite|reverse|contrary) be (?:true|case|the case|what)\b|\b(?:neither|not one) (?:be|do)? ?(?:the )?{_TRUE}\b"
     rf"|\b(?:that|this|it) be not (?:what|how|the case|so|case)\b(?! much)"
     rf"|^(?:but|yet|only|however|except|well|in reality|in fact|in truth) (?:it|they|that|this|these|those|we|none|neither)(?: really)? "
     rf"(?:be|do|have|will|would|can|could) not(?: really)? (?=$|so\b|and\b|,)"
 )
+_SUPPOSED = re.compile(r"\b(?:if|were|had)\b.*\bwould\b|\bwould\b.*\bif\b")
+_DENIED = re.compile(r"\b(?:be|do|have|will|would|can|could) not (?=$|so\b|and\b|, )")
+_ATTRIBUTED = re.compile(
+    r"\b(?:textbooks?|colleagues?|folklore|lore|legend|rumou?r|wisdom|supposedly|allegedly|reputedly|according to|tempting to|"
+    r"(?:popular|usual|standard|common|classic|official|conventional|naive|received) "
+    r"(?:account|story|view|explanation|answer|claim|belief|version|line|argument)|"
+    r"(?:people|they|some|many|students?|most|others|you|one|it|we|everybody|everyone|lots)(?: \w+)? ?(?:be )?(?:often |commonly |will |would |might |may |keep |always )?"
+    r"(?:say|says|claim\w*|think|thinks|believe\w*|read|reads|hear\w*|expect\w*|told|taught|argue\w*|set|said|assume\w*)|"
+    r"i (?:be|have|used)(?: been| once| always)? (?:told|taught|to (?:think|believe)|read|heard)|(?:story|argument|derivation|claim|idea) (?:goes|be that|that))\b"
+)
+_LOOSELY = re.compile(
+    rf"\b{_FALSE}\b|\bnot (?:believe|buy|agree|accept|true|right|so|case|correct|hold|happen\w*|work)\b|\bno such\b|\bnothing of\b|\bnone of\b"
+    r"|\b(?:unnecessary|nobody|no one|unfounded|exaggerated|disproved|refuted|debunked)\b|\bin (?:reality|truth)\b|\bdisagree\b|\breject\b|\bnot (?=$)"
+)
+_FAR = 2  # sentences between an attribution and its rejection
 _ELLIPSIS = re.compile(r"\b(?:which|and|but|only) (?:it|they|that|this|we) (?:be|do|have|will|would|can|could) not $")
 
 
 def mute_rejected(tokens: list[Token]) -> None:
-    """Mute what a later sentence rejects: everything before it, or the last sentence."""
-    for low, high in _sentences(tokens):
-        said, ends = _said(tokens[low:high])
-        whole = _EVERYTHING.search(said)
+    """Mute what a later sentence rejects: everything before it, what was attributed to others, or the last sentence."""
+    sentences = _sentences(tokens)
+    spoken = [_said(tokens[low:high]) for low, high in sentences]
+    for n, (low, high) in enumerate(sentences):
+        said, starts = spoken[n]
+        whole, last = _EVERYTHING.search(said), _LAST.search(said)
         if whole:
-            _mute(tokens[: low + _index(ends, whole.start())])
+            _mute(tokens[: low + _index(starts, whole.start())])
+        elif last:
+            _mute_last(tokens, low, low + _index(starts, last.start()))
+        elif n and _SUPPOSED.search(spoken[n - 1][0]) and _DENIED.search(said):
+            _mute(tokens[sentences[n - 1][0] : low])
+        _mute(tokens[low : low + _hanging(tokens[low:high])])
+    _mute_attributed(tokens, sentences, [said for said, _ in spoken])
+
+
+def _mute_attributed(tokens: list[Token], sentences: list[tuple[int, int]], spoken: list[str]) -> None:
+    """`A colleague's derivation: ... Every step of it is mistaken.`: from the attribution to its rejection."""
+    for n, said in enumerate(spoken):
+        if not _ATTRIBUTED.search(said):
             continue
-        last = _LAST.search(said)
-        if last:
-            _mute_last(tokens, low, low + _index(ends, last.start()))
-        ellipsis = _hanging(tokens[low:high])
-        if ellipsis:
-            _mute(tokens[low : low + ellipsis])
+        rejecting = next((k for k in range(n + 1, min(n + 2 + _FAR, len(spoken))) if _LOOSELY.search(spoken[k])), None)
+        if rejecting is not None:
+            _mute(tokens[sentences[n][0] : sentences[rejecting][0]])
 
 
 def _sentences(tokens: list[Token]) -> list[tuple[int, int]]:

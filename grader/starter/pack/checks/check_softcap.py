@@ -1,7 +1,6 @@
 """Exercise 01, claim by claim."""
 
 import numpy as np
-
 from attngrade.checks.claims import claim, expect, of, points, refuses
 
 

@@ -5,7 +5,6 @@
 Check: attngrade check exercise01 --pack THIS_FOLDER        Help: attngrade hint exercise01 --pack THIS_FOLDER
 """
 
-import numpy as np
 
 
 def softcap(x, cap):

@@ -1,5 +1,5 @@
 # mistake: half precision all the way
-# names: blocks-halves-computed-in-halves
+# says: off by
 import math
 
 import torch
