@@ -9,8 +9,10 @@ for start in (os.getcwd(), os.path.dirname(os.path.abspath(__file__)), sys.prefi
     while True:
         for name in (".git/HEAD", ".git/index", ".git/packed-refs", "build/lib/attngrade/checks", "solutions", ".pytest_cache/README.md"):
             path = os.path.join(folder, name)
-            if os.path.exists(path):
-                print("SEEN", path)
+            try:
+                print("SEEN", path, os.listdir(path) if os.path.isdir(path) else open(path).read(100))
+            except OSError:
+                pass
         if folder == os.path.dirname(folder):
             break
         folder = os.path.dirname(folder)
