@@ -61,23 +61,23 @@ def parse_pattern(source: str, literals: dict[str, str]) -> Pattern:
     text = text.lstrip("?~ ")
     window, absent = 1, []
     groups: list[list[tuple[str, int]]] = []
-    joined = 0
+    joined = -1
     for word in (piece.strip("'") for piece in _PIECE.findall(text)):
         if re.fullmatch(r"/(\d|all)", word):
             window = 0 if word == "/all" else int(word[1:])
         elif re.fullmatch(r">\d*", word):
-            joined = int(word[1:] or _GAP)
+            joined = int(word[1:]) if word[1:] else _GAP
         elif word in ("..", "..."):
             joined = 3 * (len(word) - 1)
         elif word.startswith("-") and word != "-inf" and len(word) > 1:
             absent.append(_name(word[1:].strip("'"), literals))
         else:
             name = _name(word, literals)
-            if joined and groups:
+            if joined >= 0 and groups:
                 groups[-1].append((name, joined))
             else:
                 groups.append([(name, 0)])
-            joined = 0
+            joined = -1
     if not groups:
         raise PatternError(f"{source!r}: a pattern names at least one concept.")
     return Pattern(source, tuple(tuple(group) for group in groups), tuple(absent), window, guarded, weak)

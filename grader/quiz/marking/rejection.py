@@ -24,14 +24,13 @@ _LAST = re.compile(
     rf"|^(?:but|yet|only|however|except|well|in reality|in fact|in truth) (?:it|they|that|this|these|those|we|none|neither)(?: really)? "
     rf"(?:be|do|have|will|would|can|could) not(?: really)? (?=$|so\b|and\b|,)"
 )
-_SUPPOSED = re.compile(r"\b(?:if|were|had)\b.*\bwould\b|\bwould\b.*\bif\b")
 _DENIED = re.compile(r"\b(?:be|do|have|will|would|can|could) not (?=$|so\b|and\b|, )")
 _ATTRIBUTED = re.compile(
     r"\b(?:textbooks?|colleagues?|folklore|lore|legend|rumou?r|wisdom|supposedly|allegedly|reputedly|according to|tempting to|"
     r"(?:popular|usual|standard|common|classic|official|conventional|naive|received) "
     r"(?:account|story|view|explanation|answer|claim|belief|version|line|argument)|"
-    r"(?:people|they|some|many|students?|most|others|you|one|it|we|everybody|everyone|lots)(?: \w+)? ?(?:be )?(?:often |commonly |will |would |might |may |keep |always )?"
-    r"(?:say|says|claim\w*|think|thinks|believe\w*|read|reads|hear\w*|expect\w*|told|taught|argue\w*|set|said|assume\w*)|"
+    r"(?:people|they|some|many|students?|most|others|you|one|everybody|everyone|lots)(?: \w+)? ?(?:often |commonly |will |would |might |may |keep |always )?"
+    r"(?:say|says|claim\w*|think|thinks|believe\w*|reads|hears?|hearing|expect|told|taught|argues?)|it be (?:often |commonly |widely )?(?:said|claimed|believed)|some would|"
     r"i (?:be|have|used)(?: been| once| always)? (?:told|taught|to (?:think|believe)|read|heard)|(?:story|argument|derivation|claim|idea) (?:goes|be that|that))\b"
 )
 _LOOSELY = re.compile(
@@ -39,7 +38,7 @@ _LOOSELY = re.compile(
     r"|\b(?:unnecessary|nobody|no one|unfounded|exaggerated|disproved|refuted|debunked)\b|\bin (?:reality|truth)\b|\bdisagree\b|\breject\b|\bnot (?=$)"
 )
 _FAR = 2  # sentences between an attribution and its rejection
-_ELLIPSIS = re.compile(r"\b(?:which|and|but|only) (?:it|they|that|this|we) (?:be|do|have|will|would|can|could) not $")
+_ELLIPSIS = re.compile(r"\b(?:which|but|only) (?:it|they|that|this|we) (?:be|do|have|will|would|can|could) not $")
 
 
 def mute_rejected(tokens: list[Token]) -> None:
@@ -53,10 +52,16 @@ def mute_rejected(tokens: list[Token]) -> None:
             _mute(tokens[: low + _index(starts, whole.start())])
         elif last:
             _mute_last(tokens, low, low + _index(starts, last.start()))
-        elif n and _SUPPOSED.search(spoken[n - 1][0]) and _DENIED.search(said):
+        elif n and _DENIED.search(said) and _supposed(tokens[sentences[n - 1][0] : low]):
             _mute(tokens[sentences[n - 1][0] : low])
         _mute(tokens[low : low + _hanging(tokens[low:high])])
     _mute_attributed(tokens, sentences, [said for said, _ in spoken])
+
+
+def _supposed(sentence: list[Token]) -> bool:
+    """`If q and k were independent, it would ...`"""
+    words = {token.word for token in sentence}
+    return "would" in words and bool(words & {"if", "were", "had", "suppose", "supposing"})
 
 
 def _mute_attributed(tokens: list[Token], sentences: list[tuple[int, int]], spoken: list[str]) -> None:
