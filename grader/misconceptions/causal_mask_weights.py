@@ -373,6 +373,18 @@ def empty_nan(scores, mask):
     return right.mask_scores(widened(scores), mask).softmax(-1).to(scores.dtype)
 
 
+@misconception("empty-rows-looked-after-only-together", of="masked_softmax", question="empty-row")
+def only_together(scores, mask):
+    """You look after rows that see nothing only if every row is such a row; a single one among others comes out as NaN.
+
+    Example: mask [[False, False], [True, True]]: your row 0 is [nan, nan], and [0, 0] is right.
+    Why: each row is a softmax of its own, so each has to be looked at.
+    Look at: `mask.any()` without an axis: it has to be `mask.any(-1, keepdim=True)`.
+    """
+    weights = right.mask_scores(widened(scores), mask).softmax(-1).to(scores.dtype)
+    return weights if mask.any() else right.masked_softmax(scores, mask)
+
+
 @misconception("empty-rows-are-nan-by-addition", of="masked_softmax", question="empty-row")
 def empty_nan_added(scores, mask):
     """A row that sees nothing comes out as NaN, and so does its gradient; both have to be all zeros.

@@ -1,5 +1,5 @@
 # mistake: empty rows are looked after only if the whole mask is empty
-# names: empty-rows-are-nan
+# names: empty-rows-looked-after-only-together
 import torch
 
 
