@@ -139,14 +139,16 @@ def _earning(patterns: list[Pattern], reading: _Reading) -> list[Instance]:
     strong = [p for p in patterns if not p.weak]
     outright = [i for p in strong if not p.guarded for i in _assertions(p, reading)]
     earned = [i for p in strong if p.guarded for i in _assertions(p, reading)]
-    denied = [i for p in strong if p.guarded for i in instances(p, reading.found, reading.text.content) if negated(i, reading.governed)]
-    return outright + [each for each in earned if not any(_undercuts(no, each, reading.governed) for no in denied)]
+    denied = [i for p in strong if p.guarded for i in instances(p, reading.found, reading.text.content) if _denials(i, reading)]
+    return outright + [each for each in earned if not any(_undercuts(no, each, reading) for no in denied)]
 
 
-def _undercuts(denied: Instance, asserted: Instance, governed: list[tuple[int, range]]) -> bool:
+def _undercuts(denied: Instance, asserted: Instance, reading: _Reading) -> bool:
     if denied.end - denied.start > asserted.end - asserted.start:
         return False
-    return any(a[0] < b[1] and b[0] < a[1] for a in governed_spans(denied, governed, asserted) for b in asserted.spans)
+    after = denied_after(denied, reading.text.content)
+    spans = list(denied.spans) if after else governed_spans(denied, reading.governed, asserted)
+    return any(a[0] < b[1] and b[0] < a[1] for a in spans for b in asserted.spans)
 
 
 def _with_weak(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> list[PointMark]:

@@ -14,6 +14,7 @@ from .tokens import Token
 from .words import CONTRACTED, FILLERS, NEGATORS, distance, stem
 
 Span = tuple[int, int]
+_TURNS = frozenset(["far", "rather", "instead"])  # no gap bridges these, nor a negator
 _CHOICES = re.compile(r"\[([^\[\]]*)\](\??)")
 
 
@@ -221,7 +222,7 @@ class _Search:
         ends: set[int] = set()
         for skip in range(phrase[n].gap + 1):
             here = at + skip
-            if skip and (here > len(self.tokens) or self.tokens[here - 1].stem in NEGATORS):
+            if skip and (here > len(self.tokens) or (self.tokens[here - 1].stem in NEGATORS or self.tokens[here - 1].word in _TURNS)):
                 break
             if skip and here < len(self.tokens) and self._apart(phrase, at - 1, here):
                 break

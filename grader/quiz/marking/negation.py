@@ -12,6 +12,9 @@ from .words import NEGATORS, stem
 
 _FORWARD = 8  # tokens that a negator reaches at most
 _IDIOMS = frozenset(["matter", "only", "just", "merely", "simply", "sure", "wonder", "mention", "doubt", "least", "necessarily", "mind", "care"])
+_CALLED_OFF = frozenset(
+    "something what true allowed needed required possible permitted assumed right used case correct prevented avoided stopped necessary".split()
+)
 _TWO_WORDS = frozenset(
     {
         ("rather", "than"), ("instead", "of"), ("opposed", "to"), ("other", "than"), ("anything", "but"), ("far", "from"), ("fail", "to"),
@@ -52,7 +55,18 @@ def denied_after(instance: Instance, tokens: list[Token]) -> bool:
     at += copula
     if at >= len(tokens) or tokens[at].clause != tokens[instance.end - 1].clause:
         return False
-    return tokens[at].aux or (copula and tokens[at].word in ("never", "neither", "nowhere"))
+    return tokens[at].aux or (copula and tokens[at].word in ("never", "neither", "nowhere")) or _called_off(tokens, instance.end)
+
+
+def _called_off(tokens: list[Token], at: int) -> bool:
+    """`loss spikes [from growing logits] aren't prevented`: the predicate comes at the end of the clause."""
+    end = min(clause_end(tokens, at), at + _FORWARD)
+    for n in range(at, end - 2):
+        if tokens[n].stem != "be" and tokens[n].word in VERBS:
+            return False
+        if tokens[n].stem == "be":
+            return tokens[n + 1].word in ("not", "never") and tokens[n + 2].word in _CALLED_OFF
+    return False
 
 
 def governed_spans(instance: Instance, governed: Iterable[tuple[int, range]], spared: Instance) -> list[Span]:
