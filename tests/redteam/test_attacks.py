@@ -6,6 +6,7 @@ in ``says:`` what the learner has to be told. All of them run once, in a few pro
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import multiprocessing
@@ -16,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,7 @@ TRACE = "ATTNGRADE_WAS_HERE"
 SOURCES = sorted(ATTACKS.glob("*.py"))
 SUBREAPER = 36
 MEMORY_MIB = 1024
+HEAVY = "exercise03"  # the exercise whose framework takes a second to import
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def fight(attack: Attack, ground: str, isolation: str) -> Fate:
     from attngrade.render import as_text, renderer
 
     fate = Fate()
-    stand_by()
+    stand_by(attack.exercise)
     before, kept = places(ground), set(children())
     started = time.monotonic()
     try:
@@ -133,18 +136,19 @@ def fight(attack: Attack, ground: str, isolation: str) -> Fate:
 CREW: dict[str, Any] = {}
 
 
-def stand_by() -> None:
-    """Start what one process of the pool keeps for all its fights: warm jails for the heavy framework, the troupe that names mistakes."""
+def stand_by(name: str) -> Any:
+    """Start what a process of the pool keeps for all its fights: the troupe that names mistakes, and for torch a jail that has imported it."""
     from attngrade.catalog import builtin
     from attngrade.grading import Limits, plan_for
     from attngrade.sandbox.nursery import Crew
 
-    if not CREW:
-        CREW["crew"] = crew = Crew()
-        for name in ("exercise02", "exercise03"):
-            CREW[name] = plan = plan_for(builtin().find(name), Limits(20, MEMORY_MIB), "cpu")
-            crew.troupe(plan).wait_ready()
-        crew.worker(CREW["exercise03"]).close()
+    crew = CREW.setdefault("crew", Crew())
+    if name not in CREW:
+        CREW[name] = plan = plan_for(builtin().find(name), Limits(20, MEMORY_MIB), "cpu")
+        crew.troupe(plan).wait_ready()
+        if name == HEAVY:
+            crew.worker(plan).close()
+    return CREW[name]
 
 
 def check(attack: Attack, isolation: str) -> Any:
@@ -154,7 +158,7 @@ def check(attack: Attack, isolation: str) -> Any:
     from attngrade.grading import Limits, grade
 
     exercise, data = builtin().find(attack.exercise), attack.source.encode("utf-8", "surrogatepass")
-    warm = (lambda: CREW["crew"].worker(CREW[attack.exercise])) if attack.exercise == "exercise03" and isolation == "auto" else None
+    warm = (lambda: CREW["crew"].worker(CREW[HEAVY])) if attack.exercise == HEAVY and isolation == "auto" else None
     verdict = grade(exercise, data, name=f"{attack.name}.py", limits=Limits(attack.timeout_s, MEMORY_MIB), seed=11, isolation=isolation, warm=warm)
     return with_names(exercise, verdict, Options("cpu", isolation, 20, MEMORY_MIB, 11), CREW["crew"].troupe(CREW[attack.exercise]))
 
@@ -206,13 +210,17 @@ def ground() -> Iterator[Path]:
 
 
 def run_all(attacks: list[Attack], ground: Path, isolation: str) -> dict[str, Fate]:
-    """Every attack's fate; a broken pool is told as the trouble of whatever it had in hand."""
+    """Every attack's fate, the slow ones begun first; a broken pool is told as the trouble of whatever it had in hand."""
     fates = {attack.name: Fate(trouble="the host died") for attack in attacks}
-    slow_first = sorted(attacks, key=lambda attack: (attack.exercise == "exercise02", -attack.timeout_s))
-    with ProcessPoolExecutor(3, multiprocessing.get_context("fork"), enter, (str(ground),)) as pool:
-        running = {pool.submit(fight, attack, str(ground), isolation): attack.name for attack in slow_first}
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(1, context, enter, (str(ground),)) as heavy, ProcessPoolExecutor(2, context, enter, (str(ground),)) as light:
+        running = {
+            (heavy if attack.exercise == HEAVY else light).submit(fight, attack, str(ground), isolation): attack.name
+            for attack in sorted(attacks, key=lambda attack: -attack.timeout_s)
+        }
         for done in as_completed(running):
-            fates[running[done]] = done.result()
+            with contextlib.suppress(BrokenProcessPool):
+                fates[running[done]] = done.result()
     return fates
 
 
