@@ -175,7 +175,7 @@ def _rest(page: Page, verdict: Verdict) -> None:
     passed = sum(check.outcome is Outcome.PASSED for check in verdict.checks)
     if verdict.checks:
         page.add()
-        told = f"{passed} of {len(verdict.checks)} checks passed" + (f", {follow} follow from the failures above or did not run" if follow else "")
+        told = f"{passed} of {len(verdict.checks)} checks passed" + (f", {follow} follow{'s' if follow == 1 else ''} from the failures above or did not run" if follow else "")
         page.add(told + ".", 2, dim=True)
 
 

@@ -113,9 +113,13 @@ class Bench:
             exercise, data, name=f"{exercise.module}.py", limits=self.limits, seed=self.seed(), device=self.device(exercise),
             isolation=self.crew.isolation, warm=lambda: self._take(exercise),
         )
-        if wants_diagnosis(verdict):
-            with contextlib.suppress(AttngradeError, WorkerError, OSError):  # a verdict is not lost to its explanation
-                verdict = diagnosed(exercise, verdict, self.crew.troupe(plan_for(exercise, self.limits, "cpu")))
+        return self._explained(exercise, verdict) if wants_diagnosis(verdict) else verdict
+
+    def _explained(self, exercise: Exercise, verdict: Verdict) -> Verdict:
+        """The verdict with its mistakes named; a troupe that was killed meanwhile gets one successor, and no verdict is lost to its explanation."""
+        for _ in range(2):
+            with contextlib.suppress(AttngradeError, WorkerError, OSError):
+                return diagnosed(exercise, verdict, self.crew.troupe(plan_for(exercise, self.limits, "cpu")))
         return verdict
 
     def _take(self, exercise: Exercise) -> Worker:
