@@ -1,9 +1,10 @@
-"""What people get wrong in exercise 02: the softmax here; the Jacobian, its product and its norm in three files beside this one."""
+"""What people get wrong in exercise 02: the softmax here; the Jacobian, its product and its norm and results that share memory, in files beside this one."""
 
 import numpy as np
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.softmax_jacobian_matrix import *  # noqa: F403
 from attngrade.misconceptions.softmax_jacobian_norm import *  # noqa: F403
+from attngrade.misconceptions.softmax_jacobian_state import *  # noqa: F403
 from attngrade.misconceptions.softmax_jacobian_vjp import *  # noqa: F403
 
 
@@ -86,6 +87,18 @@ def axis_ignored(z, axis=-1):
     Look at: every `-1` in the function.
     """
     return right(z, -1)
+
+
+@misconception("softmax-reshaped-instead-of-moved", of="softmax")
+def reshaped(z, axis=-1):
+    """You reshape so that the last axis has the length of `axis`; that mixes entries of different rows unless `axis` is the last.
+
+    Example: for shape (3, 4) and axis=0 you cut the twelve numbers into four runs of three neighbours.
+    Why: reshape keeps the order in memory; `np.moveaxis` moves an axis.
+    Look at: `reshape(-1, z.shape[axis])`.
+    """
+    x = wide(z)
+    return right(x.reshape(-1, x.shape[axis])).reshape(x.shape).astype(np.asarray(z).dtype)
 
 
 @misconception("softmax-first-axis-by-default", of="softmax")

@@ -96,6 +96,18 @@ def jacobian_off_diagonal_positive(z):
     return narrow(np.abs(right(z)), z)
 
 
+@wrong_jacobian("jacobian-terms-added")
+def jacobian_terms_added(z):
+    """You add p p^T to diag(p); it is taken away.
+
+    Example: z=[0, 0]: you give [[0.75, 0.25], [0.25, 0.75]], right is [[0.25, -0.25], [-0.25, 0.25]].
+    Why: raising z_j raises the sum that every p_i is divided by, and that lowers them.
+    Look at: the sign between the two terms.
+    """
+    _, diagonal, outer = parts(z)
+    return narrow(diagonal + outer, z)
+
+
 @wrong_jacobian("jacobian-without-the-delta")
 def jacobian_no_delta(z):
     """Your entry is p_i (1 - p_j) everywhere; the 1 is there for i = j alone.
@@ -141,6 +153,30 @@ def jacobian_one_long_row(z):
     Look at: `np.outer`, `np.diag`, `ravel`: they know of one row alone.
     """
     return narrow(right(widen(z).reshape(-1)), z)
+
+
+@wrong_jacobian("jacobian-outer-of-the-whole-batch")
+def jacobian_outer_of_batch(z):
+    """Your weights are right row by row, but diag and the outer product take all rows of a batch for one long vector.
+
+    Example: z of shape (2, 3) gives (6, 6), right is (2, 3, 3).
+    Why: `np.outer` and `np.diag` flatten what they get.
+    Look at: `p[..., :, None] * p[..., None, :]`.
+    """
+    p = softmax(widen(z)).reshape(-1)
+    return narrow(np.diag(p) - np.outer(p, p), z)
+
+
+@wrong_jacobian("jacobian-leading-axes-flattened")
+def jacobian_leading_axes_flattened(z):
+    """You flatten the leading axes into one and don't bring them back.
+
+    Example: z of shape (2, 1, 4) gives (2, 4, 4), right is (2, 1, 4, 4).
+    Why: `(..., n)` in, `(..., n, n)` out.
+    Look at: the reshape after the loop over rows.
+    """
+    jacobian = right(z)
+    return narrow(jacobian.reshape(-1, *jacobian.shape[-2:]) if np.ndim(z) > 1 else jacobian, z)
 
 
 @wrong_jacobian("jacobian-softmax-along-the-first-axis")

@@ -183,6 +183,17 @@ def norm_one_for_all(z):
     return narrow(np.sqrt((norms**2).sum()), z)
 
 
+@wrong_norm("norm-of-everything-at-once")
+def norm_of_everything(z):
+    """You build the n x n Jacobian and take one norm over all of it, batch included; every row has its own norm, in linear memory.
+
+    Example: z of shape (2, 3) gives one number, right is shape (2,).
+    Why: `np.linalg.norm` without an axis flattens what it gets.
+    Look at: sums of powers of p along the last axis.
+    """
+    return np.linalg.norm(softmax_jacobian(widen(z)))
+
+
 @wrong_norm("norm-keeps-an-axis")
 def norm_keeps_axis(z):
     """Your result keeps an axis of length 1.

@@ -1,5 +1,5 @@
 # mistake: at most one leading axis
-# says: shape|raised|axes
+# names: jacobian-leading-axes-flattened
 import numpy as np
 
 

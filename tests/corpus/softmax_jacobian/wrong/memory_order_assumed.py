@@ -1,5 +1,5 @@
 # mistake: a reshape of the flat buffer stands for the axis
-# says: .
+# names: softmax-reshaped-instead-of-moved
 import numpy as np
 
 

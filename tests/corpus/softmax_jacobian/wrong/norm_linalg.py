@@ -1,5 +1,5 @@
 # mistake: np.linalg.norm of the whole Jacobian
-# says: n x n|MemoryError|allocate|shape|array
+# names: norm-of-everything-at-once
 import numpy as np
 
 

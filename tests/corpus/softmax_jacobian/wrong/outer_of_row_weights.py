@@ -1,5 +1,5 @@
 # mistake: row softmax, then np.outer of the flattened batch
-# says: shape
+# names: jacobian-outer-of-the-whole-batch
 import numpy as np
 
 

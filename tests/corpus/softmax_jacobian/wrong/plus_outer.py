@@ -1,5 +1,5 @@
 # mistake: diag(p) + p p^T
-# says: rows of J must sum to 0|off by|times
+# names: jacobian-terms-added
 import numpy as np
 
 

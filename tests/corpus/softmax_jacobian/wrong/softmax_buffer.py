@@ -1,5 +1,5 @@
 # mistake: one buffer for all results
-# says: overwrote the result|share memory
+# names: softmax-shared-buffer
 import numpy as np
 
 

@@ -1,5 +1,5 @@
 # mistake: cached by shape
-# says: weights|result
+# names: -
 import numpy as np
 
 

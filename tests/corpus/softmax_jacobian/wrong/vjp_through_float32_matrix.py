@@ -1,5 +1,5 @@
 # mistake: a float32 n x n Jacobian is built
-# says: too coarsely|memory
+# says: right to about 8 digits|memory
 import numpy as np
 
 
