@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageProblem
+from .reckoning import mistakes, spoken, streak, time_to_pass
 
 if TYPE_CHECKING:
     from ..catalog import Pack
@@ -56,12 +57,13 @@ def standing(store: Store, pack: Pack, bank: Bank, now: datetime) -> dict[str, A
     attempts, answers = store.attempts(), given_answers(store)
     moments = [entry.at for entry in attempts] + [given.at for given in answers]
     days = Counter(at.astimezone(now.tzinfo).date().isoformat() for at in moments)
-    wrong = Counter(name for entry in attempts for name in entry.record.misconceptions)
+    current, longest = streak((at.astimezone(now.tzinfo).date() for at in moments), now.date())
     return {
         "schema_version": 1,
         "exercises": [_exercise(store, exercise, attempts) for exercise in pack.exercises],
         "questions": _questions(bank, deck, answers),
-        "misconceptions": [{"id": name, "times": times} for name, times in wrong.most_common()],
+        "misconceptions": mistakes(attempts),
+        "streak": {"days": current, "longest": longest},
         "days": [{"day": day, "entries": days[day]} for day in sorted(days)],
         "interview": _interview(bank, deck),
         "record": str(store.path),
@@ -70,11 +72,14 @@ def standing(store: Store, pack: Pack, bank: Bank, now: datetime) -> dict[str, A
 
 def _exercise(store: Store, exercise: Any, attempts: list[Any]) -> dict[str, Any]:
     mine = [entry for entry in attempts if entry.record.exercise == exercise.id]
+    from ..store import Hint
+
     best = max(mine, key=lambda entry: (entry.record.verdict == "passed", entry.record.score), default=None)
     return {
         "id": exercise.id, "title": exercise.title, "verdict": best.record.verdict if best else "untried",
         "score": best.record.score if best else 0.0, "max_score": best.record.max_score if best else exercise.points + exercise.stretch_points,
         "attempts": len(mine), "hints": store.hints_shown(exercise.id), "gave_up": store.gave_up(exercise.id),
+        "time_to_pass_s": time_to_pass(mine, [entry.at for entry in store.entries(Hint, about=exercise.id)]),
         "last": mine[-1].at.isoformat() if mine else None,
     }  # fmt: skip
 
@@ -113,9 +118,11 @@ def _text(record: dict[str, Any]) -> list[str]:
     lines += [f"Questions: {questions['seen']} of {questions['total']} seen, {questions['due']} due, {questions['wrong']} wrong last time"]
     lines += [_topic_row(row) for row in questions["topics"]]
     if record["misconceptions"]:
-        lines += ["", "Named most often", *(f"  {row['times']:3}× {row['id']}" for row in record["misconceptions"][:5])]
+        beaten = sum(row["overcome"] for row in record["misconceptions"])
+        lines += ["", f"Misconceptions: {len(record['misconceptions'])} met, {beaten} overcome", *(_mistake_row(row) for row in record["misconceptions"][:5])]
     if record["days"]:
-        lines += ["", "Last days", *(f"  {row['day']}  {'▪' * min(row['entries'], 30)} {row['entries']}" for row in record["days"][-_DAYS:])]
+        run = record["streak"]
+        lines += ["", f"Streak: {run['days']} day{'s' if run['days'] != 1 else ''}, longest {run['longest']}", *(f"  {row['day']}  {'▪' * min(row['entries'], 30)} {row['entries']}" for row in record["days"][-_DAYS:])]
     if record["interview"]:
         ahead = record["interview"]
         lines += ["", f"Interview on {ahead['date']}, {ahead['days_left']} days left: {ahead['unseen']} questions not seen yet ({ahead['new_a_day']} a day)."]
@@ -125,9 +132,14 @@ def _text(record: dict[str, Any]) -> list[str]:
 def _exercise_row(row: dict[str, Any]) -> str:
     extra = [f"{row['attempts']} tr{'y' if row['attempts'] == 1 else 'ies'}"] if row["attempts"] else []
     extra += [f"{row['hints']} hint{'s' if row['hints'] > 1 else ''}"] if row["hints"] else []
+    extra += [spoken(row["time_to_pass_s"])] if row["time_to_pass_s"] else []
     extra += ["solution seen"] if row["gave_up"] else []
     sign = {"passed": "✓", "untried": " "}.get(row["verdict"], "·")
     return f"  {sign} {row['id'][-2:]} {row['title'][:22]:22} {row['verdict']:11} {row['score']:g}/{row['max_score']:g}  {', '.join(extra)}".rstrip()
+
+
+def _mistake_row(row: dict[str, Any]) -> str:
+    return f"  {'✓' if row['overcome'] else ' '} {row['times']:3}× {row['id']} ({row['exercise'][-2:]})"
 
 
 def _topic_row(row: dict[str, Any]) -> str:

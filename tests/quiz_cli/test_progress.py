@@ -38,7 +38,7 @@ def test_json_has_exercises_questions_and_what_went_wrong(home: Path) -> None:
     assert record["questions"]["seen"] == 1
     assert record["questions"]["due"] == 1
     assert record["questions"]["wrong"] == 1
-    assert record["misconceptions"] == [{"id": "mask-aligned-top-left", "times": 1}]
+    assert record["misconceptions"] == [{"id": "mask-aligned-top-left", "exercise": "exercise03", "times": 1, "overcome": True}]
     assert sum(row["entries"] for row in record["days"]) == 3
 
 
