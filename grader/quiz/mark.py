@@ -146,7 +146,9 @@ def _earning(patterns: list[Pattern], reading: _Reading) -> list[Instance]:
 def _undercuts(denied: Instance, asserted: Instance, reading: _Reading) -> bool:
     if denied.end - denied.start > asserted.end - asserted.start:
         return False
-    after = denied_after(denied, reading.text.content)
+    content = reading.text.content
+    in_one_clause = content[denied.start].clause == content[denied.end - 1].clause and content[denied.end - 1].word not in ("it", "they")
+    after = in_one_clause and denied_after(denied, content)
     spans = list(denied.spans) if after else governed_spans(denied, reading.governed, asserted)
     return any(a[0] < b[1] and b[0] < a[1] for a in spans for b in asserted.spans)
 

@@ -34,6 +34,24 @@ EARNS_NOT = [
     ("qk-norm", "what", "q and k aren't normalised"),
     ("unlearnable", "dead-gradient", "I don't remember whether the gradient vanishes"),
     ("mup-scale", "independence-breaks", "q and k never become correlated"),
+    ("qk-norm", "failure", "loss spikes from growing logits aren't prevented"),
+    ("unlearnable", "saturation", "Large scores leave the softmax far from one-hot."),
+]
+TAKEN_BACK = [
+    "The variances add up to d_k. It does no such thing.",
+    "The textbook says that the variances add up to d_k. I don't buy any of that.",
+    "A colleague's derivation goes like this: the variances add up to d_k. Every step of it is mistaken.",
+    "If the entries were independent, the variances would add up to d_k. But they aren't.",
+    "The variances would add up to d_k if the entries were independent, which they aren't.",
+    "I was going to say that the variances add up to d_k. But thinking about it, I withdraw this entirely.",
+    "The variances add up to d_k. Hmm, scratch all that.",
+    "Why the variances add up to d_k I can't explain.",
+]
+KEPT = [
+    "People say that the variance is 1. That is wrong: the variances add up to d_k.",
+    "You'd think that the std is d_k. In reality the variances add up to d_k.",
+    "The variances add up to d_k, and I mean add up.",
+    "If q and k were correlated the mean wouldn't be zero. The variances add up to d_k.",
 ]
 
 
@@ -45,6 +63,16 @@ def test_an_asserted_claim_earns(question: str, point: str, answer: str) -> None
 @pytest.mark.parametrize(("question", "point", "answer"), EARNS_NOT)
 def test_a_denied_withdrawn_or_hedged_claim_earns_nothing(question: str, point: str, answer: str) -> None:
     assert point not in marked(question, answer).earned
+
+
+@pytest.mark.parametrize("answer", TAKEN_BACK)
+def test_a_claim_that_a_later_sentence_rejects_earns_nothing(answer: str) -> None:
+    assert marked("score-variance", answer).earned == ()
+
+
+@pytest.mark.parametrize("answer", KEPT)
+def test_rejecting_another_claim_leaves_the_asserted_one_alone(answer: str) -> None:
+    assert "variances-add" in marked("score-variance", answer).earned
 
 
 @pytest.mark.parametrize("question", BANK.ids)

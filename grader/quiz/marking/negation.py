@@ -13,7 +13,7 @@ from .words import NEGATORS, stem
 _FORWARD = 8  # tokens that a negator reaches at most
 _IDIOMS = frozenset(["matter", "only", "just", "merely", "simply", "sure", "wonder", "mention", "doubt", "least", "necessarily", "mind", "care"])
 _CALLED_OFF = frozenset(
-    "something what true allowed needed required possible permitted assumed right used case correct prevented avoided stopped necessary".split()
+    ["something", "what", "true", "allowed", "needed", "required", "possible", "permitted", "assumed", "right", "used", "case", "correct", "prevented", "avoided", "stopped", "necessary"]
 )
 _TWO_WORDS = frozenset(
     {

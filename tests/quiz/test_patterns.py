@@ -1,0 +1,30 @@
+"""Patterns: gaps, and what must be absent."""
+
+from __future__ import annotations
+
+from attngrade.quiz.marking.lexicon import Lexicon
+from attngrade.quiz.marking.patterns import instances, parse_pattern
+from attngrade.quiz.marking.tokens import read
+
+
+def found(source: str, text: str) -> int:
+    literals: dict[str, str] = {}
+    pattern = parse_pattern(source, literals)
+    content = read(text).content
+    return len(list(instances(pattern, Lexicon(literals, sorted(literals)).find(content), content)))
+
+
+def test_a_gap_of_zero_means_the_next_token() -> None:
+    assert found("softmax >0 output", "softmax output") == 1
+    assert found("softmax >0 output", "softmax of output") == 0
+    assert found("softmax >0 output", "output softmax") == 0
+
+
+def test_a_quoted_phrase_can_be_what_must_be_absent() -> None:
+    assert found("softmax output -'weighted sum'", "softmax and output") == 1
+    assert found("softmax output -'weighted sum'", "softmax, weighted sum, output") == 0
+
+
+def test_a_gap_bridges_no_word_that_turns_the_sense() -> None:
+    assert found("'softmax .. peaked'", "softmax is very much peaked") == 1
+    assert found("'softmax .. peaked'", "softmax is far from peaked") == 0
