@@ -62,7 +62,10 @@ def _figure(picture: Picture, because: str) -> Any:
         rows, columns, figsize=(5.6 * columns, sum(heights) + 1.6), squeeze=False, layout="constrained", height_ratios=heights,
     )
     for place, panel in zip(places.flat, picture.panels, strict=False):
-        (_chart if isinstance(panel, Chart) else _grid)(place, panel)
+        if isinstance(panel, Chart):
+            _chart(place, panel)
+        else:
+            _grid(place, panel)
     for place in places.flat[len(picture.panels) :]:
         place.axis("off")
     figure.suptitle(f"{picture.title}\n{textwrap.fill(picture.point, 46 * columns)}", fontsize=11)

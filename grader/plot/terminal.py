@@ -103,7 +103,8 @@ def _cells(curve: Curve, horizontal: Axis, vertical: Axis, columns: int) -> list
     if not seen.any():
         return []
     x, y = x[seen], np.clip(y[seen], 0, 1)
-    out, before = [], None
+    out: list[tuple[int, int]] = []
+    before: int | None = None
     first, last = round(x.min() * (columns - 1)), round(x.max() * (columns - 1))
     for column in range(first, last + 1):
         row = HEIGHT - 1 - round(float(np.interp(column / max(1, columns - 1), x, y)) * (HEIGHT - 1))
