@@ -38,6 +38,7 @@ class Heard:
     last: Callable[[], str]
     tried: set[str] = field(default_factory=set)
     proven: set[str] = field(default_factory=set)
+    recent: Callable[[], Call | None] = lambda: None  # the last call so far
 
 
 heard: Heard | None = None  # set while a check is graded
@@ -50,6 +51,7 @@ class Claim(AssertionError):
         super().__init__(message)
         self.evidence = evidence
         self.call = call
+        self.recent = heard.recent() if heard is not None else None  # what was asked just before, for claims about plain numbers
 
 
 def _fail(found: Claim) -> None:

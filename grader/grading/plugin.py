@@ -66,7 +66,8 @@ class Grading:
     _over: WorkerError | None = None
 
     def __post_init__(self) -> None:
-        self.heard = claims.Heard(lambda: self._submission.last.function if self._submission is not None and self._submission.last is not None else "")
+        self.heard = claims.Heard(lambda: self._submission.last.function if self._submission is not None and self._submission.last is not None else "",
+                                  recent=lambda: self._submission.last if self._submission is not None else None)
 
     # ------------------------------------------------------------ fixtures
 
@@ -216,7 +217,7 @@ class Grading:
 
     def _with_call(self, error: Claim) -> Evidence | None:
         evidence = error.evidence
-        last = self._submission.last if self._submission is not None else None
+        last = error.recent
         if evidence is not None and not evidence.arguments and last is not None and "args" in last.message:
             return replace(evidence, arguments=shown_call(last), function=evidence.function or last.function)
         return evidence

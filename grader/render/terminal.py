@@ -130,7 +130,8 @@ def _check(page: Page, check: CheckResult) -> None:
     page.pair("came", came(seen), 6)
     page.pair("right", shown_array(seen.want, width=page.width - 16), 6)
     page.pair("where", where(seen), 6)
-    symptom = check.message.rpartition(". ")[2] if seen.note and not check.message.endswith(f"{seen.note}.") else ""
+    told = check.message.endswith((f"{seen.note}.", f"{seen.note} ({seen.case})."))  # nothing that the rows above don't say
+    symptom = check.message.rpartition(". ")[2] if seen.note and not told else ""
     page.add(check.message if not (seen.note or seen.raised) else symptom_of(check.message, seen) or symptom, 6)
 
 
