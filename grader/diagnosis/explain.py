@@ -10,6 +10,7 @@ from .draws import same_law
 from .stage import Role, Stage
 
 ONE_OF_CAP = 3
+PATIENCE_S = 20.0  # by the submission's own time: what all wrong ideas may take on all calls, where the first difference fits none
 ACCIDENTS = ("RuntimeError", "IndexError")  # what torch and NumPy raise where nobody looked
 
 
@@ -34,7 +35,8 @@ def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], f
         roles = [role for role in stage.roles if role.of == function]
         for below in ((), cast) if cast else ((),):
             near = [role for role in roles if role.at == "statistics" or matches(stage, (*below, role.id), opening)]
-            found = [role for role in near or roles if matches(stage, (*below, role.id), own, role)]
+            patient = len(roles) * sum(call.seconds for call in own) < PATIENCE_S
+            found = [role for role in near or (roles if patient else []) if matches(stage, (*below, role.id), own, role)]
             if found:
                 break
         if not found and (refused := refusals(stage, own)):
@@ -46,15 +48,17 @@ def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], f
 
 
 def first_difference(stage: Stage, cast: tuple[str, ...], calls: list[Call]) -> list[Call]:
-    """The first call that ``cast`` answers otherwise, after the first call of each check before and those of its own; nothing if there is none.
+    """The first call that ``cast`` answers otherwise, with those before it in its check and the first of each earlier check; or nothing.
 
     Nearly every wrong idea parts from the submission on these few calls, so the long way through all of them is for the few that don't.
     """
     try:
         for place, played in enumerate(stage.play(cast, calls)):
             if not agree(calls[place], played):
+                here = [call for call in calls[: place + 1] if call.check == calls[place].check]
                 before = {call.check: call for call in reversed(calls[:place]) if call.check != calls[place].check}
-                return [*reversed(before.values()), *(call for call in calls[: place + 1] if call.check == calls[place].check)]
+                parts = sorted((here, list(reversed(before.values()))), key=lambda part: sum(call.seconds for call in part))
+                return [*parts[0], *parts[1]]  # the cheap ones first: most stop there
     except WorkerError:
         return calls[:1]
     return []
