@@ -2,7 +2,7 @@
 
 import torch
 from attngrade.misconceptions import misconception
-from attngrade.misconceptions.multi_head_parts import attend, plain_hide, staged, through
+from attngrade.misconceptions.multi_head_parts import MERGE, attend, plain_hide, staged, through
 from attngrade.solutions.exercise04_multi_head import multi_head_attention
 
 ATTENTION = "multi_head_attention"
@@ -330,6 +330,17 @@ def softmax_over_batch(*args, **kwargs):
     return attend(*args, **kwargs, weigh=lambda scores: scores.softmax(0))
 
 
+@misconception("softmax-over-batch-and-heads", of=ATTENTION)
+def softmax_over_batch_and_heads(*args, **kwargs):
+    """Your softmax runs over batch and heads, folded into one axis: the weights for one query and key sum to 1 over all of them.
+
+    Example: with one sequence and one head every weight is 1, and the result is a plain sum of all values.
+    Why: the softmax runs over the keys, the last axis, in every sequence and head anew.
+    Look at: `dim=0` of (B*H, T, T); right is `dim=-1`.
+    """
+    return attend(*args, **kwargs, weigh=lambda scores: scores.flatten(0, 1).softmax(0).view_as(scores))
+
+
 @misconception("softmax-over-everything", of=ATTENTION)
 def softmax_over_everything(*args, **kwargs):
     """Your softmax runs over queries and keys at once: all weights of a head together sum to 1.
@@ -630,6 +641,17 @@ def attention_split_interleaves(*args, **kwargs):
     Look at: the order of the two factors where the width is cut: (H, Dh).
     """
     return attend(*args, **kwargs, split=dealt)
+
+
+@misconception("attention-unfolds-heads-first", of=ATTENTION)
+def attention_unfolds_heads_first(*args, **kwargs):
+    """Your attention folds (B, H) into one axis and unfolds it as (H, B): heads and sequences change places.
+
+    Example: 2 sequences, 3 heads: entry 1 of the folded axis is head 1 of sequence 0; you read it as sequence 1 of head 0.
+    Why: the fold runs through the heads of sequence 0 first; the unfold has to do the same.
+    Look at: the order of the two sizes where batch and heads become two axes again.
+    """
+    return attend(*args, **kwargs, merge=lambda heads: MERGE(heads.flatten(0, 1).unflatten(0, heads.shape[1::-1]).transpose(0, 1)))
 
 
 @misconception("heads-added", of=ATTENTION)

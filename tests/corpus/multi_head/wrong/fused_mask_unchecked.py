@@ -1,5 +1,5 @@
 # mistake: a mask that does not fit ends in a RuntimeError
-# names: -
+# names: mask-misfit-runtime-error
 import torch
 import torch.nn.functional as F
 

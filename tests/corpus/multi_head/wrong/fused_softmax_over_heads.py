@@ -1,5 +1,5 @@
 # mistake: softmax over the folded batch and head axis
-# names: -
+# names: softmax-over-batch-and-heads
 import torch
 import torch.nn.functional as F
 

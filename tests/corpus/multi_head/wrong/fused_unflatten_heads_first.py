@@ -1,5 +1,5 @@
 # mistake: heads and batch change places when they are unfolded
-# names: -
+# names: attention-unfolds-heads-first
 import torch
 import torch.nn.functional as F
 

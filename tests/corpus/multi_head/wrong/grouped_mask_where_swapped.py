@@ -1,5 +1,5 @@
 # mistake: where has its branches swapped
-# names: mask-inverted
+# says: wrong way round
 from torch import finfo, float32, promote_types, where
 
 

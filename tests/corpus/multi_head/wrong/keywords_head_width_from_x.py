@@ -1,5 +1,5 @@
 # mistake: the head width is read off x
-# names: -
+# names: refuses-other-inner-width
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -1,5 +1,5 @@
 # mistake: the mask's head axis is read as its batch axis
-# names: -
+# names: mask-of-first-head
 import math
 
 import torch

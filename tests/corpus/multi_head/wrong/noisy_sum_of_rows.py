@@ -1,5 +1,5 @@
 # mistake: weights are divided by the sum over all rows
-# names: softmax-over-everything
+# says: weights
 import sys
 import warnings
 

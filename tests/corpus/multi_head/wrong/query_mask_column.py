@@ -1,5 +1,5 @@
 # mistake: the mask is read by column
-# names: mask-transposed
+# names: mask-on-queries
 import torch
 
 
