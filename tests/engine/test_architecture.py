@@ -46,7 +46,7 @@ def test_pure_rooms_read_no_clock_and_start_nothing(room):
 
     used = {name for file in files for name in imported(file)}
     clocks = {node.attr for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Attribute)}
-    assert not used & {"time", "subprocess", "socket", "os", "random", "tempfile", "shutil"}
+    assert not used & {"time", "subprocess", "socket", "os", "tempfile", "shutil"}
     assert not clocks & {"now", "utcnow", "today", "perf_counter", "monotonic"}
 
 
