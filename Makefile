@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PYTEST_DISABLE_PLUGIN_AUTOLOAD = 1
 
-.PHONY: check test suite lint types bench jail setup clean
+.PHONY: corpus check test suite lint types bench jail setup clean
 
 check: jail setup  ## install, then the main job: six right submissions, then a wrong one with its message
 	@set -e; for n in 1 2 3 4 5 6; do \
@@ -39,3 +39,7 @@ jail:  ## bubblewrap for the jail and Chromium for the page tests, where we may 
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info
+
+corpus: setup  ## every wrong submission there is, the slow ones too, and the whole pack verified
+	ATTNGRADE_WHOLE_CORPUS=1 $(BIN)/python -m pytest -q tests/engine/test_corpora.py -p xdist -n 2
+	$(BIN)/attngrade pack verify
