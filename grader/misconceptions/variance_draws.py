@@ -140,6 +140,19 @@ def rolled(rng, n, d_k, scale=1.0):
     return scores_of(q, np.roll(q, 1, axis=0), scale)
 
 
+@draws("draws-every-query-twice")
+def every_query_twice(rng, n, d_k, scale=1.0):
+    """Every query serves two draws, with a key of its own each time; every draw needs a fresh query as well.
+
+    Example: at d_k=1 scores 0 and 1 are q0 k0 and q0 k1: they are large together.
+    Why: two scores with the same q are uncorrelated, but both grow when q is long.
+    Look at: `np.repeat`.
+    """
+    refuse_sample(n, d_k)
+    q = np.repeat(rng.standard_normal(((n + 1) // 2, d_k)), 2, axis=0)[:n]
+    return scores_of(q, rng.standard_normal((n, d_k)), scale)
+
+
 @draws("draws-antithetic")
 def antithetic(rng, n, d_k, scale=1.0):
     """Half of your scores are the other half with the sign turned; the pairs aren't independent.

@@ -1,5 +1,5 @@
 # mistake: every query is used for two keys
-# says: independent
+# names: draws-every-query-twice
 import numpy as np
 
 
