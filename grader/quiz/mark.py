@@ -139,12 +139,13 @@ def _earning(patterns: list[Pattern], reading: _Reading) -> list[Instance]:
     strong = [p for p in patterns if not p.weak]
     outright = [i for p in strong if not p.guarded for i in _assertions(p, reading)]
     earned = [i for p in strong if p.guarded for i in _assertions(p, reading)]
-    denied = [i for p in strong if p.guarded for i in instances(p, reading.found, reading.text.content) if _denials(i, reading)]
+    denied = [i for p in strong if p.guarded for i in instances(p, reading.found, reading.text.content) if _denied(i, reading)]
     return outright + [each for each in earned if not any(_undercuts(no, each, reading) for no in denied)]
 
 
 def _undercuts(denied: Instance, asserted: Instance, reading: _Reading) -> bool:
-    if denied.end - denied.start > asserted.end - asserted.start:
+    apart = denied.end <= asserted.start or asserted.end <= denied.start
+    if apart or denied.end - denied.start > asserted.end - asserted.start:
         return False
     content = reading.text.content
     in_one_clause = content[denied.start].clause == content[denied.end - 1].clause and content[denied.end - 1].word not in ("it", "they")
@@ -171,7 +172,7 @@ def _assertions(pattern: Pattern, reading: _Reading) -> list[Instance]:
         each
         for each in instances(pattern, reading.found, content)
         if not any(content[n].muted for start, end in each.spans for n in range(start, end))
-        and not (pattern.guarded and (negated(each, reading.governed) or denied_after(each, content)))
+        and not (pattern.guarded and _denied(each, reading))
     ]
 
 
@@ -191,10 +192,15 @@ def _denies(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> bool:
     return several and len(denials) >= max(needed, sum(m.earned for m in marks))
 
 
+def _denied(instance: Instance, reading: _Reading) -> bool:
+    return negated(instance, reading.governed) or denied_after(instance, reading.text.content)
+
+
 def _denials(instance: Instance, reading: _Reading) -> set[int]:
     """The negators, by their places, that take this instance back."""
     content = reading.text.content
-    ways = {at for at, scope in reading.governed if negated(instance, [(at, scope)])}
+    first, last = instance.start, instance.end
+    ways = {at for at, scope in reading.governed if at < last and scope.stop > first and negated(instance, [(at, scope)])}
     return ways | ({instance.end} if denied_after(instance, content) else set())
 
 

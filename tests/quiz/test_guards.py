@@ -46,6 +46,8 @@ TAKEN_BACK = [
     "I was going to say that the variances add up to d_k. But thinking about it, I withdraw this entirely.",
     "The variances add up to d_k. Hmm, scratch all that.",
     "Why the variances add up to d_k I can't explain.",
+    "The claim that the variances add up to d_k is false.",
+    "I disagree that the variances add up to d_k.",
 ]
 KEPT = [
     "People say that the variance is 1. That is wrong: the variances add up to d_k.",

@@ -46,6 +46,8 @@ TEXTS = {
     "noise": " ".join("".join(CHANCE.choices(string.ascii_lowercase, k=7)) for _ in range(LONGEST // 8)),
     "near misses": " ".join(CHANCE.choice(NEAR) + CHANCE.choice("abc") for _ in range(LONGEST // 11)),
     "concepts": _fill("softmax one key token all mass gradient zero "),
+    "denials": _fill("the variance and the loss do not add up. it is not so. "),
+    "suppositions": _fill("if the claim that we were told would be not "),
     "all concepts": _fill("q k norm score grow softmax zero before after mask future weight "),
 }
 

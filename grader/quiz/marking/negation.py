@@ -39,8 +39,9 @@ def scopes(tokens: list[Token]) -> list[tuple[int, range]]:
 
 def negated(instance: Instance, governed: Iterable[tuple[int, range]]) -> bool:
     """Whether a negator that is no part of the instance governs one of its concepts."""
+    first, last = instance.start, instance.end
     for at, scope in governed:
-        if any(start <= at < end for start, end in instance.spans):
+        if at >= last or scope.stop <= first or any(start <= at < end for start, end in instance.spans):
             continue
         if any(start in scope for start, _ in instance.spans):
             return True

@@ -20,7 +20,8 @@ _EVERYTHING = re.compile(
 _LAST = re.compile(
     rf"\b(?:no such thing|nothing of (?:the |that )?(?:sort|kind))\b|\bnot (?:believe|buy) (?:it|that|this|them|a word)\b"
     rf"|\b(?:the )?(?:opposite|reverse|contrary) be (?:true|case|the case|what)\b|\b(?:neither|not one) (?:be|do)? ?(?:the )?{_TRUE}\b"
-    rf"|\b(?:that|this|it) be not (?:what|how|the case|so|case)\b(?! much)"
+    rf"|\b(?:wrong|no|nope) ?, (?:it|they|that) (?:be|do) not $"
+    rf"|\b(?:that|this|it) be not (?:what|how|the case|so|case)\b(?! much| that)"
     rf"|^(?:but|yet|only|however|except|well|in reality|in fact|in truth) (?:it|they|that|this|these|those|we|none|neither)(?: really)? "
     rf"(?:be|do|have|will|would|can|could) not(?: really)? (?=$|so\b|and\b|,)"
 )
@@ -37,6 +38,11 @@ _LOOSELY = re.compile(
     rf"\b{_FALSE}\b|\bnot (?:believe|buy|agree|accept|true|right|so|case|correct|hold|happen\w*|work)\b|\bno such\b|\bnothing of\b|\bnone of\b"
     r"|\b(?:unnecessary|nobody|no one|unfounded|exaggerated|disproved|refuted|debunked)\b|\bin (?:reality|truth)\b|\bdisagree\b|\breject\b|\bnot (?=$)"
 )
+_FOLLOWING = re.compile(
+    rf"\bnot (?:the )?(?:case|true|so|right|correct) that\b|\b(?:disagree|deny|reject|dispute)(?: with)?(?: the (?:claim|idea|view))? that\b|\b{_FALSE} (?:to say )?that\b"
+)
+_CLAIM = re.compile(r"\b(?:claim|idea|statement|belief|notion|assertion|thesis|view) that\b")
+_IS_FALSE = re.compile(rf"\bbe (?:\w+ )?{_FALSE} $")
 _FAR = 2  # sentences between an attribution and its rejection
 _ELLIPSIS = re.compile(r"\b(?:which|but|only) (?:it|they|that|this|we) (?:be|do|have|will|would|can|could) not $")
 
@@ -55,6 +61,9 @@ def mute_rejected(tokens: list[Token]) -> None:
         elif n and _DENIED.search(said) and _supposed(tokens[sentences[n - 1][0] : low]):
             _mute(tokens[sentences[n - 1][0] : low])
         _mute(tokens[low : low + _hanging(tokens[low:high])])
+        following = _FOLLOWING.search(said)
+        if following or (_CLAIM.search(said) and _IS_FALSE.search(said)):
+            _mute(tokens[low + (_index(starts, following.start()) if following else 0) : high])
     _mute_attributed(tokens, sentences, [said for said, _ in spoken])
 
 
