@@ -67,7 +67,7 @@ class Worker:
             if self._asked != "auto" or self.isolation != "bubblewrap":
                 raise StartFailed(f"{error} Run `attngrade doctor`.") from None
             self._refusal = f"bubblewrap is refused here ({scrub.one_line(str(error), 200)})"
-            self.printed, self.death = bytearray(), None
+            self.printed, self.printed_in_all, self.death = bytearray(), 0, None
             self._begin(jail.start_for(self.plan, "process"))
             return self.wait_ready()
         self._ready = True

@@ -202,7 +202,8 @@ def _held(content: bytes) -> int:
 def _mounts(plan: Plan, nest: bool = False) -> list[str]:
     """bwrap's arguments for namespaces and mounts; a ``nest`` keeps what it needs to make namespaces for each of its children."""
     arguments = ["--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--hostname", "jail", "--cap-drop", "ALL",
-                 "--die-with-parent", "--new-session", "--clearenv"]
+                 "--die-with-parent", "--new-session", "--clearenv",
+                 "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]  # before what is shown: the interpreter itself may lie below /tmp
     closed: list[str] = []
     for path, shown in layout(visible_folders(), hidden_folders(plan)):
         if shown:
@@ -214,7 +215,7 @@ def _mounts(plan: Plan, nest: bool = False) -> list[str]:
             arguments += ["--ro-bind", os.devnull, path]
     for file in SMALL_FILES:
         arguments += ["--ro-bind-try", file, file]
-    arguments += ["--proc", "/proc", "--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(TMP_BYTES), "--tmpfs", "/dev/shm"]
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/dev/shm"]
     if plan.device == "cuda":
         for node in sorted(Path("/dev").glob("nvidia*")):
             arguments += ["--dev-bind-try", str(node), str(node)]
@@ -246,6 +247,12 @@ def visible_folders() -> list[str]:
     system = [folder for folder in ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/sbin") if os.path.lexists(folder)]
     own = {sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable)), sysconfig.get_path("stdlib"), *package_folders()}
     return system + sorted(folder for folder in own if folder not in system)
+
+
+def below_tmp() -> list[str]:
+    """The outermost of the shown folders that lie where a jail has its private /tmp."""
+    found = [folder for folder in visible_folders() if folder.startswith("/tmp/")]
+    return [folder for folder in found if not any(folder.startswith(other + "/") for other in found)]
 
 
 def hidden_folders(plan: Plan) -> list[str]:

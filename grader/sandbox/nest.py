@@ -24,7 +24,7 @@ if __name__ == "__main__":
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NEW_NAMESPACES = 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000  # mount, uts, ipc, user, pid, net
-PRIVATE, NOSUID_NODEV, BIND, MOVE = 0x40000 | 0x4000, 2 | 4, 0x1000, 0x2000
+PRIVATE, RECURSIVE, NOSUID_NODEV, BIND, MOVE = 0x40000 | 0x4000, 0x4000, 2 | 4, 0x1000, 0x2000
 FROZEN = 0x20 | 1 | 2 | 4 | 8  # remount, read-only, no suid, no devices, no programs
 REQUEST_CAP = 1 << 16
 TMP = b"mode=0700,size=%d"
@@ -46,14 +46,21 @@ def separate() -> None:
             file.write(text)
 
 
-def furnish(tmp_bytes: int) -> None:
+def furnish(tmp_bytes: int, kept: list[str]) -> None:
     """Private mounts: an empty /tmp and /dev/shm, and a /proc with the caller's own folder in it and what libraries ask of the machine.
 
     (A fresh procfs is refused in here, because bwrap covers parts of the one that is mounted.)
     """
     must(LIBC.mount(None, b"/", None, PRIVATE, None), "mount /")
-    for folder in (b"/tmp", b"/dev/shm"):
-        must(LIBC.mount(b"tmpfs", folder, b"tmpfs", NOSUID_NODEV, TMP % tmp_bytes), f"mount {folder.decode()}")
+    must(LIBC.mount(b"tmpfs", b"/dev/shm", b"tmpfs", NOSUID_NODEV, TMP % tmp_bytes), "mount /dev/shm")
+    for number, folder in enumerate(kept):  # an interpreter that lies below /tmp is carried over
+        os.mkdir(f"/dev/shm/{number}")
+        must(LIBC.mount(folder.encode(), b"/dev/shm/%d" % number, None, BIND | RECURSIVE, None), f"bind {folder}")
+    must(LIBC.mount(b"tmpfs", b"/tmp", b"tmpfs", NOSUID_NODEV, TMP % tmp_bytes), "mount /tmp")
+    for number, folder in enumerate(kept):
+        os.makedirs(folder)
+        must(LIBC.mount(b"/dev/shm/%d" % number, folder.encode(), None, MOVE, None), f"move {folder}")
+        os.rmdir(f"/dev/shm/{number}")
     os.mkdir("/dev/shm/self")
     shown = {"self": os.path.realpath("/proc/self"), "cpuinfo": "/proc/cpuinfo", "meminfo": "/proc/meminfo"}
     for name, source in shown.items():
@@ -106,7 +113,7 @@ def live(request: dict[str, object], fds: list[int]) -> None:
             pid, ended = os.wait()
             if pid == child:
                 os._exit(os.waitstatus_to_exitcode(ended) & 0xFF if os.WIFEXITED(ended) else 128 + os.WTERMSIG(ended))
-    furnish(int(str(request["tmp_bytes"])))
+    furnish(int(str(request["tmp_bytes"])), [str(folder) for folder in SETTINGS["below_tmp"]])
     null = os.open("/dev/null", os.O_RDONLY)
     for source, target in ((null, 0), (fds[2], 1), (fds[2], 2)):
         os.dup2(source, target)

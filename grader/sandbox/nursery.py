@@ -131,7 +131,7 @@ class Nursery:
 
 def _launch(plan: jail.Plan, control: int, printed: int) -> subprocess.Popen[bytes]:
     names = ("nest.py", *jail.WORKER_FILES)
-    settings = json.dumps({**json.loads(jail._settings(plan, (0, 0), "/tmp")), "control": control})
+    settings = json.dumps({**json.loads(jail._settings(plan, (0, 0), "/tmp")), "control": control, "below_tmp": jail.below_tmp()})
     data = {**{f"/attngrade/{name}": (jail.HERE / name).read_bytes() for name in names}, "/attngrade/settings.json": settings.encode(),
             "/etc/passwd": jail.PASSWD}
     held = {target: jail._held(content) for target, content in data.items()}
