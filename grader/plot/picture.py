@@ -48,7 +48,7 @@ class Grid:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        return np.asarray(self.shade if self.shade is not None else self.labels).shape  # type: ignore[return-value]
+        return np.asarray(self.shade if self.shade is not None else self.labels).shape
 
 
 Panel = Chart | Grid
