@@ -32,7 +32,7 @@ def misconception(id: str, *, of: str, extends: str | None = None, question: str
         text = inspect.cleandoc(getattr(code, "__doc__", None) or "")
         message = " ".join(text.partition("\n\n")[0].split())
         found = Misconception(id, of, message, text, code, extends, question, hint, at)
-        code.attngrade_misconceptions = *getattr(code, "attngrade_misconceptions", ()), found
+        code.attngrade_misconceptions = *getattr(code, "attngrade_misconceptions", ()), found  # type: ignore[attr-defined]
         return code
 
     return mark
