@@ -164,7 +164,8 @@ def jacobian_outer_of_batch(z):
     Look at: `p[..., :, None] * p[..., None, :]`.
     """
     p = softmax(widen(z)).reshape(-1)
-    return narrow(np.diag(p) - np.outer(p, p), z)
+    outer = np.outer(p, p)
+    return narrow(np.diag(p) - outer, z)
 
 
 @wrong_jacobian("jacobian-leading-axes-flattened")

@@ -471,7 +471,7 @@ def mean_only(d_k, correlation=0.0):
 
 @misconception("scale-one-over-d-k", of="unit_rms_scale", question="mup-scale")
 def one_over_width(d_k, correlation=0.0):
-    """Your scale is 1/d_k; without correlation the scores have standard deviation sqrt(d_k), so d_k ** -0.5 undoes it.
+    """Your scale is 1/d_k; without correlation scores scatter by sqrt(d_k), so d_k ** -0.5 undoes it.
 
     Example: d_k=64: you give 1/64, right is 1/8. The scaled scores would have standard deviation 1/8.
     Why: 1/d_k normalises a mean (or scores of aligned q and k), the root normalises the scatter of a sum.
