@@ -58,7 +58,7 @@ def mark(question: Question, answer: str) -> Marking:
     text = read(answer, rubric.lexicon.mend)
     if not text.tokens:
         return _nothing(question, answer, ("empty",), "Nothing was answered.")
-    if addressed_to_marker(answer.lower()):
+    if addressed_to_marker(answer.lower(), tuple(point.id for point in question.points)):
         return _nothing(question, answer, ("off-topic",), _TO_MARKER)
     if copied(text, rubric.prompts):
         return _nothing(question, answer, ("copied-prompt",), _COPIED)

@@ -34,6 +34,9 @@ _TO_MARKER = re.compile(
             r"\b(?:points?|criteria|rubric)\s+(?:\w+\s+){0,3}(?:satisfied|met|earned|fulfilled|covered)\b",
             r"\b(?:grader|marker|rubric|evaluator)\b[^.\n]{0,40}"
             r"\b(?:accept|earned|correct|pass|full|must|should|please|has (?:been|already)|approved|verified)",
+            r"\brubric\s+override\b|\boverride\s+(?:the\s+)?rubric\b|\badmin\s+note\b|<!--|\bexempt(?:ed)?\s+from\s+(?:this|the)\b",
+            r"\b(?:all|every|each)\s+(?:\w+\s+){0,2}points?\b[^.\n]{0,40}\b(?:awarded|passed|granted|earned|met)\b",
+            r"\b(?:award|grant|record|print|report)\b[^.\n]{0,80}\b(?:automatically|100\s*%|as\s+passed)",
             rf"\b(?:treat|consider|count|regard|grade|accept|score)\s+(?:this|the|my|it|every|all|each)\b(?:\s+\w+){{0,5}}\s+as\s+(?:\w+\s+)?{_ALL_RIGHT}",
         ]
     ),
@@ -69,6 +72,8 @@ def is_list(tokens: list[Token]) -> bool:
         return said <= len(named) // 4
     if len(named) >= 4 + bool(symbols) and len(tokens) / len(segments) <= 4.5:
         return said <= len(named) // 4 and grammar <= max(1, 0.12 * words)
+    if len(named) >= 7 and len(tokens) <= 3.2 * len(segments) and max(map(len, segments.values())) <= 5:
+        return said <= 1 and grammar <= 0.3 * words
     plain = len(tokens) >= 8 and words >= 0.7 * len(tokens) and len(segments) <= 3
     return plain and not any(token.word in VERBS for token in tokens) and grammar + symbols <= len(tokens) // 10
 
@@ -93,9 +98,10 @@ def _says(part: list[Token]) -> bool:
     return bool(words & VERBS) or (len(part) >= 3 and bool(words & {"=", "->", "~"}))
 
 
-def addressed_to_marker(text: str) -> bool:
-    """Whether the answer instructs whoever marks it."""
-    return bool(_TO_MARKER.search(text))
+def addressed_to_marker(text: str, points: tuple[str, ...] = ()) -> bool:
+    """Whether the answer instructs whoever marks it, or calls the points by their ids, which nobody knows who only answers."""
+    named = sum(bool(re.search(rf"(?<![\w-]){re.escape(point)}(?![\w-])", text)) for point in points if "-" in point)
+    return named >= 2 or bool(_TO_MARKER.search(text))
 
 
 _ASKED = "question answer say state derive show explain write given get describe prompt ask the why what how tell because reason mention task show work"
