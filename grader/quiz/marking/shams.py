@@ -68,12 +68,12 @@ def is_list(tokens: list[Token]) -> bool:
     grammar = sum(token.word in GRAMMAR and token.word.isalpha() for token in tokens)
     said = sum(map(_says, named))
     symbols = sum(token.word in ("->", "=", "~") for token in tokens)
+    if len(named) >= 7 and len(tokens) <= 3.2 * len(segments) and max(map(len, segments.values())) <= 5 and said <= 1 and grammar <= 0.3 * words:
+        return True  # seven short terms and hardly a verb
     if len(named) >= 6 and len(tokens) <= 2 * len(named) and words >= 0.7 * len(tokens):
         return said <= len(named) // 4
     if len(named) >= 4 + bool(symbols) and len(tokens) / len(segments) <= 4.5:
         return said <= len(named) // 4 and grammar <= max(1, 0.12 * words)
-    if len(named) >= 7 and len(tokens) <= 3.2 * len(segments) and max(map(len, segments.values())) <= 5:
-        return said <= 1 and grammar <= 0.3 * words
     plain = len(tokens) >= 8 and words >= 0.7 * len(tokens) and len(segments) <= 3
     return plain and not any(token.word in VERBS for token in tokens) and grammar + symbols <= len(tokens) // 10
 
