@@ -24,6 +24,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("redteam")  # one pool of workers, in one process
 ATTACKS = Path(__file__).resolve().parent / "attacks"
 CANARY = "CANARY-3f9c1d-"
 TRACE = "ATTNGRADE_WAS_HERE"
