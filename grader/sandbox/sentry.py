@@ -60,7 +60,8 @@ class Kernels:
 
     def note(self, name, grid, handed):
         """Record a launch; the grid to launch with comes back."""
-        fresh = sum(t.numel() * t.element_size() for t in tensors(handed) if home(t) not in self.given)
+        storages = {home(t): t.untyped_storage().nbytes() for t in tensors(handed)}  # whole, though a view of one is handed over
+        fresh = sum(size for place, size in storages.items() if place not in self.given)
         launch = [name, tuple(int(n) for n in grid) if isinstance(grid, (tuple, list)) else (), fresh]
         if len(self.launches) < LAUNCH_CAP:
             self.launches.append(launch)
