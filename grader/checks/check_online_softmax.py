@@ -612,7 +612,7 @@ def without_kernel(ask, want, case):
 
 @points(1)
 @of(FLASH)
-@after("one-launch-does-the-work")
+@after("one-launch-does-the-work", "kernel-stays-inside-its-tensors")
 def test_no_copies_and_no_partial_outputs(submission, rng):
     """The kernel gets the inputs where they lie and an output to fill: no copy of an input, no partial outputs to be merged later."""
     for name, layout in [("contiguous", {}), *LAYOUTS]:
