@@ -15,7 +15,7 @@ check: jail setup  ## install, then the main job: six right submissions, then a 
 test: check suite  ## the same, then the whole suite: lint, types, tests
 
 suite: lint types
-	$(BIN)/python -m pytest -q -p xdist -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -q -p xdist -n 2 --dist loadgroup -p rerunfailures --reruns 2  # pseudo-terminals and kills depend on the machine's load
 
 lint:
 	$(BIN)/ruff check .

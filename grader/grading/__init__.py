@@ -202,9 +202,7 @@ def conclude(exercise: Exercise, grading: Grading, problem: str, source: str, de
     base = replace(base, checks=checks, broken=broken)
     if grading.load_error is not None:
         reason = Reason.LOAD_ERROR if grading.load_error.reason == "wrong-result" else Reason(grading.load_error.reason)
-        if any(rule.line == getattr(grading.load_error, "line", None) for rule in broken):
-            reason = Reason.RULE_BROKEN
-        return replace(base, word=Word.FAILED, reason=reason, message=_load_message(grading))
+        return replace(base, word=Word.FAILED, reason=Reason.RULE_BROKEN if broken else reason, message=_load_message(grading))
     reasons = {check.reason for check in checks if check.outcome is Outcome.FAILED and check.reason and not (check.stretch and check.reason is Reason.WRONG_RESULT)}
     if broken:
         reasons.add(Reason.RULE_BROKEN)
