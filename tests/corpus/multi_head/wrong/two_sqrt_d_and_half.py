@@ -1,5 +1,5 @@
 # mistake: sqrt(D) in the scale and half precision all the way
-# names: scale-by-model-width
+# names: -
 import math
 
 import torch

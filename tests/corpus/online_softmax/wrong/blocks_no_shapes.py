@@ -1,5 +1,5 @@
 # mistake: shapes are never compared
-# names: blocks-misfits-not-refused
+# names: -
 import math
 
 import torch

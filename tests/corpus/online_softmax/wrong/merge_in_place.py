@@ -1,5 +1,5 @@
 # mistake: the first state is overwritten
-# names: merge-in-place
+# names: -
 import math
 
 import torch

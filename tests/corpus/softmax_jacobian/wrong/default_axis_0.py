@@ -1,5 +1,5 @@
 # mistake: default axis 0
-# names: softmax-first-axis-by-default
+# names: -
 import numpy as np
 
 
