@@ -16,6 +16,7 @@ from attngrade.checks.online_oracles import (
     TOLERANCE,
     as_held,
     attention,
+    crumbs,
     merged,
     nothing,
     peak_at,
@@ -542,6 +543,8 @@ def test_kernel_accumulates_in_float32(submission, rng):
     is_answer(flash(submission, arrays, dtype="float16"), attention(*arrays), "float16", FLASH, "q . k = 115200, beyond float16")
     arrays = np.zeros((1, 1, 1, 16)), np.zeros((1, 1, 2500, 16)), np.full((1, 1, 2500, 16), 40.0)
     is_answer(flash(submission, arrays, dtype="float16"), attention(*arrays), "float16", FLASH, "2500 equal scores, values of 40, float16")
+    arrays = crumbs()
+    is_answer(flash(submission, arrays, dtype="float16"), attention(*arrays), "float16", FLASH, "600 keys of weight 1, then 3000 of weight 0.002, float16")
 
 
 @points(2)

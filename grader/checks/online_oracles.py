@@ -79,6 +79,14 @@ def steered(rng, wanted, width, *, batch=1, heads=2, t_q=3, dtype="float32"):
     return tuple(as_held(x, dtype) for x in (q, k, v))
 
 
+def crumbs(first=600, late=3000, score=-6.3, width=16):
+    """Many keys of weight 1, then more of weight 0.002: a sum in half precision is too coarse by then to take them in, tile by tile."""
+    q, k, v = np.zeros((1, 1, 1, width)), np.zeros((1, 1, first + late, width)), np.ones((1, 1, first + late, width))
+    q[..., 0], k[:, :, first:, 0] = 2.0, score * np.sqrt(width) / 2.0
+    v[:, :, :first, ::2], v[:, :, first:, ::2] = 0.0, 100.0
+    return tuple(as_held(x, "float16") for x in (q, k, v))
+
+
 def rising(n, last):
     """Scores that rise from key to key: every block has a new maximum."""
     return np.linspace(last - 100.0, last, n)
