@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from attngrade.grading import Limits, grade, plan_for
 from attngrade.sandbox.nursery import Crew
 from attngrade.verdict import Verdict
 
+if hasattr(signal, "SIGHUP"):  # under nohup it is ignored, and so it would be in every terminal that a test opens
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 ROOT = Path(__file__).resolve().parent.parent
 Grade = Callable[..., Verdict]
 
