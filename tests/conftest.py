@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from attngrade.verdict import Verdict
 
 if hasattr(signal, "SIGHUP"):  # under nohup it is ignored, and so it would be in every terminal that a test opens
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+for name in ("COLUMNS", "LINES"):  # a terminal's own size counts
+    os.environ.pop(name, None)
 ROOT = Path(__file__).resolve().parent.parent
 Grade = Callable[..., Verdict]
 
