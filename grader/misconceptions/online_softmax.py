@@ -287,6 +287,20 @@ class NanInside(Unguarded):
         return m
 
 
+@wrong("first-block-subtracts-infinity", tiles=TILES[:2])
+class NanAfterwards(Walk):
+    """{It} gets NaN in the old state's factor while a query has seen no key yet.
+
+    Example: T_q=2, T_k=1, causal: m is still -inf after the first block, and exp(-inf - (-inf)) is NaN.
+    Why: the guard has to cover both exponents, that of the scores and that of the old state.
+    Look at: exp(m_old - m_new) where both are -inf.
+    """
+
+    def fold(self, l, o, forget, p, v):
+        forget = torch.where(p.amax(-1) == 0, torch.full_like(forget, float("nan")).where(l == 0, forget), forget)
+        return super().fold(l, o, forget, p, v)
+
+
 @wrong("empty-row-repaired-afterwards", kernel=False, question="empty-row")
 class Repaired(Walk):
     """{It} lets a query that sees nothing become NaN and repairs the result; the gradient keeps the NaN.
@@ -305,6 +319,14 @@ class Repaired(Walk):
     def finish(self, m, l, o):
         out, lse = super().finish(m, l, o)
         return torch.nan_to_num(out, nan=0.0), torch.where(torch.isnan(lse), NONE, lse)
+
+
+@wrong("division-repaired-afterwards", kernel=False, extends="empty-row-repaired-afterwards", question="empty-row")
+class DivisionRepaired(Repaired):
+    __doc__ = Repaired.__doc__
+
+    def anchor(self, m):
+        return Walk.anchor(self, m)
 
 
 class OtherLse(Walk):

@@ -1,8 +1,5 @@
 """What people get wrong in exercise 06 around the computation: refusals, what comes back, layouts, what a call leaves behind."""
 
-import sys
-import weakref
-
 import torch
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.online_softmax_walk import BLOCKS, KERNEL, Walk, in_blocks, in_kernel, launch, put, refuse_block_size, refuse_kernel
@@ -104,13 +101,13 @@ def in_place(result, q, k, v):
 
 
 def cached(compute, key_of):
-    """The first result for each key, as long as the module that it stands in is loaded."""
-    memories = weakref.WeakKeyDictionary()
+    """The first result for each key, for ever."""
+    results = {}
 
     def answer(q, k, v, *rest, causal=False):
+        key = key_of(q, k, causal)
         result = compute(q, k, v, *rest, causal=causal)
-        memory = memories.setdefault(sys.modules.get("solution_on_stage", sys), {})
-        return memory.setdefault(key_of(q, k, causal), result)
+        return results.setdefault(key, result)
 
     return answer
 
