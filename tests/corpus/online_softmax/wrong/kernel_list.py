@@ -1,5 +1,5 @@
 # mistake: a list
-# names: kernel-returns-a-list
+# names: -
 import torch
 import triton
 import triton.language as tl
