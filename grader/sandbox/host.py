@@ -94,8 +94,8 @@ class Worker:
 
     def _silence(self) -> None:
         """Nothing may lie in the pipe before a question is asked."""
-        piece = self._read(self._start.receive, 1)
-        if piece:
+        piece = self._read(self._start.receive)
+        if piece or self._inbox:
             raise WorkerGarbage("The submission's process wrote into the grader's channel without being asked.")
         if piece == b"":
             raise self._died()
@@ -104,19 +104,18 @@ class Worker:
         fd = self._start.send
         poll = select.poll()
         poll.register(fd, select.POLLOUT)
-        for piece in pieces:
-            view = memoryview(piece).cast("B")
-            while view:
-                self._tick(self.deadline)
-                if not poll.poll(TICK_S * 1000):
-                    self._drain()
-                    continue
-                try:
-                    view = view[os.write(fd, view) :]
-                except BlockingIOError:
-                    continue
-                except OSError:
-                    raise self._died() from None
+        left = wire.Left(pieces)
+        while left:
+            self._tick(self.deadline)
+            if not poll.poll(TICK_S * 1000):
+                self._drain()
+                continue
+            try:
+                left.write(fd)
+            except BlockingIOError:
+                continue
+            except OSError:
+                raise self._died() from None
 
     def _receive(self, expected: int, deadline: float) -> dict[str, Any]:
         prefix = self._take(wire.PREFIX.size, deadline)
@@ -137,7 +136,7 @@ class Worker:
             if self._start.printed in ready:
                 self._read_printed()
             gone = self._start.process.poll() is not None
-            piece = self._read(self._start.receive, size - len(self._inbox)) if gone or self._start.receive in ready else None
+            piece = self._read(self._start.receive) if gone or self._start.receive in ready else None
             if piece == b"" or (gone and piece is None):  # an orphan may hold the pipe open: the worker is gone all the same
                 raise self._died()
             self._inbox += piece or b""
@@ -146,14 +145,14 @@ class Worker:
         return taken
 
     @staticmethod
-    def _read(fd: int, wanted: int) -> bytes | None:
+    def _read(fd: int) -> bytes | None:
         try:
-            return os.read(fd, min(wanted, 1 << 20))
+            return os.read(fd, 1 << 20)
         except BlockingIOError:
             return None
 
     def _read_printed(self) -> bool:
-        piece = self._read(self._start.printed, 1 << 16)
+        piece = self._read(self._start.printed)
         if piece == b"":
             with contextlib.suppress(KeyError):
                 self._poll.unregister(self._start.printed)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import time
 
 PROCESS_CAP = 64
 THREAD_CAP = 512
+FACTS = re.compile(rb"^(VmRSS|VmHWM|Threads):\s*(\d+)( kB)?", re.M)
 PROC = sys.platform == "linux"
 
 
@@ -104,15 +106,12 @@ def _children(pid: int) -> list[int]:
 
 def _facts(pid: int) -> dict[str, int]:
     """VmRSS and VmHWM in bytes, Threads as a count."""
-    facts = {}
-    with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status", "rb") as file:
-        for line in file:
-            name, _, rest = line.partition(b":")
-            if name in (b"VmRSS", b"VmHWM"):
-                facts[name.decode()] = int(rest.split()[0]) << 10
-            elif name == b"Threads":
-                facts["Threads"] = int(rest)
-    return facts
+    try:
+        with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
+            told = FACTS.findall(file.read())
+    except OSError:
+        return {}
+    return {name.decode(): int(number) << (10 if unit else 0) for name, number, unit in told}
 
 
 def _open(pid: int) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import struct
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,7 @@ PAYLOAD_CAP = 256 << 20
 DEPTH_CAP = 24
 TEXT_CAP = 8192
 AXES_CAP = 16
+WRITTEN_AT_ONCE = 64  # pieces; a kernel takes some 1000
 
 STORAGE = {  # dtype on the wire -> NumPy dtype of its bytes; bfloat16 travels as its 16 bits
     "bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2", "int32": "<i4", "int64": "<i8",
@@ -96,6 +98,24 @@ def pack(message: dict[str, Any]) -> list[bytes | memoryview]:
     if len(header) > HEADER_CAP or size > PAYLOAD_CAP:
         raise WireError(f"a frame of {len(header) + size} bytes is over the cap")
     return [PREFIX.pack(MAGIC, len(header), size) + header, *payload]
+
+
+class Left:
+    """What is still to be written of a frame; true while there is something."""
+
+    def __init__(self, pieces: list[bytes | memoryview]):
+        self._views = [memoryview(piece).cast("B") for piece in pieces]
+
+    def __bool__(self) -> bool:
+        return bool(self._views)
+
+    def write(self, fd: int) -> None:
+        """Write as much as the pipe takes, all pieces in one go: whoever reads is woken once. Raises OSError."""
+        written = os.writev(fd, self._views[:WRITTEN_AT_ONCE])
+        while self._views and written >= self._views[0].nbytes:
+            written -= self._views.pop(0).nbytes
+        if written:
+            self._views[0] = self._views[0][written:]
 
 
 def _plain(value: Any, store: Any, depth: int) -> Any:

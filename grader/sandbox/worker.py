@@ -411,10 +411,9 @@ def read_message(fd):
 
 
 def write_frame(fd, frame):
-    for piece in frame:
-        view = memoryview(piece)
-        while view:
-            view = view[os.write(fd, view) :]
+    left = wire.Left(frame)
+    while left:
+        left.write(fd)
 
 
 def give_memory_back():

@@ -31,6 +31,7 @@ class Files:
 
     place: Workspace
     exercises: tuple[Exercise, ...]
+    saved: bytes = b""  # what the change that was seen last left in its file
     _stamps: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
     _missing: dict[str, float] = field(default_factory=dict)
@@ -47,7 +48,7 @@ class Files:
             data = settled(self.place.path(exercise))
             digest = hashlib.sha256(data or b"").hexdigest()
             if data is not None and digest != self._digests.get(exercise.id):
-                self._digests[exercise.id] = digest
+                self._digests[exercise.id], self.saved = digest, data
                 return exercise
         return None
 

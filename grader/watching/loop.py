@@ -45,7 +45,7 @@ class Watch:
         saved = self.files.changed()
         if saved is not None:
             self.current = saved
-            self.check(saved)
+            self.check(saved, self.files.saved)
         for lost in self.files.lost():
             fresh = "r writes" if self.keys.there and lost == self.current else f"`attngrade reset {lost.number}` writes"
             self.screen.say(f"{lost.module}.py is gone. Save it again and it is checked; {fresh} a fresh stub.")
@@ -93,10 +93,10 @@ class Watch:
         self.files.look()
         self.screen.say(f"{self.current.module}.py is the stub again.{f' Your old file is {kept.name}.' if kept else ''}")
 
-    def check(self, exercise: Exercise) -> None:
-        """Show that it is being checked, check, show the verdict. Ctrl-C ends the check and not the watching."""
+    def check(self, exercise: Exercise, saved: bytes | None = None) -> None:
+        """Show that it is being checked, check what was saved (or what is there now), show the verdict. Ctrl-C ends the check and not the watching."""
         path = self.files.place.path(exercise)
-        data = settled(path)
+        data = settled(path) if saved is None else saved
         if data is None:
             self.screen.say(f"{path.name} can't be read: it is missing, or its permissions forbid it." + (" r writes a fresh stub." if self.keys.there else ""))
             return
