@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PYTEST_DISABLE_PLUGIN_AUTOLOAD = 1
 
-.PHONY: redteam corpus check test suite lint types bench jail setup clean
+.PHONY: redteam corpus check test suite lint types bench jail setup clean picture figures table docs release
 
 check: jail setup  ## install, then the main job: six right submissions, then a wrong one with its message
 	@set -e; for n in 1 2 3 4 5 6; do \
@@ -46,3 +46,12 @@ redteam: setup  ## the hostile submissions, alone on the machine
 corpus: setup  ## every wrong submission there is, the slow ones too, and the whole pack verified
 	ATTNGRADE_WHOLE_CORPUS=1 $(BIN)/python -m pytest -q tests/engine/test_corpora.py -p xdist -n 2
 	$(BIN)/attngrade pack verify
+
+picture: setup  ## the README's picture, recorded anew from the command that it shows
+	$(BIN)/python scripts/picture.py
+
+figures: setup  ## what was recorded by `make bench` and `make table`, and the marker measured now, into README.md and docs/checks.md
+	$(BIN)/python scripts/figures.py --mark
+
+table: setup  ## every exercise verified (minutes), then the table misconception by check in docs/checks.md
+	$(BIN)/python scripts/figures.py --verify
