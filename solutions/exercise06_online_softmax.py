@@ -22,7 +22,7 @@ INF = float("inf")
 LOG2_E = tl.constexpr(math.log2(math.e))
 
 # Dh: queries and keys of a tile, warps, stages. Scores and output of a tile live in registers, keys and values in shared memory.
-TILES_16_BIT = {16: (128, 64, 4, 3), 32: (128, 64, 4, 3), 64: (128, 64, 4, 3), 128: (128, 64, 8, 3)}
+TILES_16_BIT = {16: (128, 64, 4, 3), 32: (128, 64, 4, 3), 64: (128, 128, 4, 3), 128: (128, 64, 8, 3)}
 TILES_32_BIT = {16: (64, 64, 4, 2), 32: (64, 32, 4, 2), 64: (64, 32, 8, 2), 128: (32, 16, 4, 2)}
 TILES = {torch.float16: TILES_16_BIT, torch.bfloat16: TILES_16_BIT, torch.float32: TILES_32_BIT}
 
@@ -142,14 +142,14 @@ def _walk(m, l, o, q, k_ptr, v_ptr, k_t, v_t, cols, start, stop, T_k, last_key, 
         else:
             k = tl.load(k_at)
             v = tl.load(v_at)
-        s = tl.dot(q, k, input_precision="ieee") * scale  # (M, N), TF32 would round float32 to 10 bits
+        s = tl.dot(q, k, input_precision="ieee")  # (M, N) before scaling; TF32 would round float32 to 10 bits
         if MASKED:
             s = tl.where((keys[None, :] <= last_key[:, None]) & (keys[None, :] < T_k), s, float("-inf"))
-        m_new = tl.maximum(m, tl.max(s, 1))
+        m_new = tl.maximum(m, tl.max(s, 1) * scale)  # a positive factor may wait until after the maximum: one product per row
         shift = m_new
         if MASKED:
             shift = tl.where(m_new == float("-inf"), 0.0, m_new)  # a row without keys so far
-        p = tl.exp2(s - shift[:, None])  # (M, N)
+        p = tl.exp2(s * scale - shift[:, None])  # (M, N), product and difference are one instruction
         forget = tl.exp2(m - shift)  # (M,)
         l = l * forget + tl.sum(p, 1)
         o = tl.dot(p.to(v.dtype), v, o * forget[:, None], input_precision="ieee")  # (M, D)
