@@ -4,6 +4,7 @@ from attngrade.misconceptions import misconception
 from attngrade.misconceptions.multi_head_formula import *  # noqa: F403
 from attngrade.misconceptions.multi_head_masks import *  # noqa: F403
 from attngrade.misconceptions.multi_head_numbers import *  # noqa: F403
+from attngrade.misconceptions.multi_head_parts import memory
 from attngrade.misconceptions.multi_head_refusals import *  # noqa: F403
 from attngrade.solutions.exercise04_multi_head import merge_heads, repeat_kv, split_heads
 
@@ -176,6 +177,17 @@ def split_needs_packed_memory(x, n_heads):
     """
     b, t, h, dh = cut(x, n_heads)
     return x.view(-1).view(b, t, h, dh).transpose(1, 2)
+
+
+@misconception("split-cached-by-shape", of="split_heads")
+def split_cached_by_shape(x, n_heads):
+    """Your split_heads keeps its result and gives it again where the shapes are the same.
+
+    Example: another x of the same shape: your result still holds the numbers of the first one.
+    Why: equal shapes don't mean equal values; a result depends on its own call alone.
+    Look at: a dictionary, a buffer or an lru_cache whose key holds shapes.
+    """
+    return memory().setdefault(("split", tuple(x.shape), n_heads, x.dtype, x.requires_grad), split_heads(x, n_heads))
 
 
 @misconception("split-cuts-the-graph", of="split_heads")
@@ -485,6 +497,17 @@ def merge_reverses_heads(x):
     return merge_heads(x.flip(1)) if x.dim() == 4 else merge_heads(x)
 
 
+@misconception("merge-cached-by-shape", of="merge_heads")
+def merge_cached_by_shape(x):
+    """Your merge_heads keeps its result and gives it again where the shapes are the same.
+
+    Example: another x of the same shape: your result still holds the numbers of the first one.
+    Why: equal shapes don't mean equal values; a result depends on its own call alone.
+    Look at: a dictionary, a buffer or an lru_cache whose key holds shapes.
+    """
+    return memory().setdefault(("merge", tuple(x.shape), x.dtype, x.requires_grad), merge_heads(x))
+
+
 @misconception("merge-cuts-the-graph", of="merge_heads")
 def merge_cuts_the_graph(x):
     """Your merge_heads cuts the graph: its result knows nothing of x, so no gradient flows back.
@@ -684,6 +707,17 @@ def repeat_needs_packed_memory(x, n_rep):
     """
     b, g, t, dh = legal(x, n_rep).shape
     return x[:, :, None].expand(b, g, n_rep, t, dh).view(b, g * n_rep, t, dh)
+
+
+@misconception("repeat-cached-by-shape", of="repeat_kv")
+def repeat_cached_by_shape(x, n_rep):
+    """Your repeat_kv keeps its result and gives it again where the shapes are the same.
+
+    Example: another x of the same shape: your result still holds the numbers of the first one.
+    Why: equal shapes don't mean equal values; a result depends on its own call alone.
+    Look at: a dictionary, a buffer or an lru_cache whose key holds shapes.
+    """
+    return memory().setdefault(("repeat", tuple(x.shape), n_rep, x.dtype, x.requires_grad), repeat_kv(x, n_rep))
 
 
 @misconception("repeat-cuts-the-graph", of="repeat_kv")

@@ -281,6 +281,17 @@ def mask_of_first_head(*args, **kwargs):
     return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask.expand(scores.shape)[:, :1]))
 
 
+@misconception("mask-of-first-query", of=ATTENTION)
+def mask_of_first_query(*args, **kwargs):
+    """Your attention uses the mask's first row for every query.
+
+    Example: a lower triangle: your queries all see token 0 alone.
+    Why: row i of the mask belongs to query i; only padding is the same for all of them.
+    Look at: an index or slice on the second-last axis of the mask, or a mask reduced to (B, T).
+    """
+    return attend(*args, **kwargs, hide=lambda scores, mask: plain_hide(scores, mask.expand(scores.shape)[..., :1, :]))
+
+
 @misconception("mask-of-first-sequence", of=ATTENTION)
 def mask_of_first_sequence(*args, **kwargs):
     """Your attention uses the mask of the first sequence for the whole batch.

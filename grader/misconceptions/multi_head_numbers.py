@@ -13,24 +13,6 @@ def as_it_is(tensor):
     return tensor
 
 
-def scaled_queries(lift):
-    """Attention that scales queries before the product."""
-
-    def attention(*args, **kwargs):
-        scale = {}
-
-        def split(projected, n_heads):
-            heads = staged("split_heads")(projected, n_heads)
-            if scale:
-                return heads
-            scale["done"] = True
-            return heads * heads.shape[-1] ** -0.5
-
-        return attend(*args, **kwargs, lift=lift, split=split, scale=lambda d, h, t, dh: 1.0)
-
-    return attention
-
-
 def narrow_projections(*args, **kwargs):
     """Projections as they come, the rest in float32."""
     w_o = named(*args, **kwargs)[4]
@@ -93,6 +75,9 @@ def remembering(what):
         key = (what, *(tuple(item.shape) if isinstance(item, torch.Tensor) else item for item in given), given[0].dtype, given[0].requires_grad)
         if what == "result":
             return memory().setdefault(key, result)
+        if what == "weights":
+            kept = [memory().setdefault((what, i, tuple(w.shape), w.dtype, w.requires_grad), w) for i, w in enumerate(given[1:5])]
+            return multi_head_attention(given[0], *kept, *given[5:])
         if what == "mask":
             return multi_head_attention(*given[:7], None if given[7] is None else memory().setdefault((what, tuple(given[7].shape)), given[7].clone()))
         x, w_k = given[0], given[2]
@@ -124,17 +109,6 @@ def computed_in_half(*args, **kwargs):
     Look at: `x.float()` and the same for the weights, before the projections; a softmax in float32 alone comes too late.
     """
     return attend(*args, **kwargs, lift=as_it_is)
-
-
-@misconception("computed-in-half-scaled-first", of=ATTENTION)
-def computed_in_half_scaled_first(*args, **kwargs):
-    """Your attention computes float16 and bfloat16 in their own precision; projections, scaled queries and weights are rounded on the way.
-
-    Example: keys of size 64 in float16 are rounded to steps of 1/16, so a score of 360 is off by a tenth and its weight by 10%.
-    Why: float16 has 11 bits and ends at 65504, bfloat16 has 8 bits; sums and exponentials belong in float32, and the result is cast back once.
-    Look at: `x.float()` and the same for the weights, before the projections; a softmax in float32 alone comes too late.
-    """
-    return scaled_queries(as_it_is)(*args, **kwargs)
 
 
 @misconception("softmax-in-float32-only", of=ATTENTION)
@@ -369,6 +343,17 @@ def keys_cached_by_shape(*args, **kwargs):
     return remembering("keys")(*args, **kwargs)
 
 
+@misconception("weights-cached-by-shape", of=ATTENTION)
+def weights_cached_by_shape(*args, **kwargs):
+    """Your attention keeps the weights of an earlier call and uses them again where the shapes are the same.
+
+    Example: a second layer of the same size: its result comes from the first layer's weights.
+    Why: equal shapes don't mean equal values; a result depends on its own call alone.
+    Look at: a dictionary or an lru_cache whose key holds shapes, perhaps around a fused or converted weight.
+    """
+    return remembering("weights")(*args, **kwargs)
+
+
 @misconception("mask-cached-by-shape", of=ATTENTION)
 def mask_cached_by_shape(*args, **kwargs):
     """Your attention keeps the mask of an earlier call and uses it again where the shape is the same.
@@ -378,6 +363,36 @@ def mask_cached_by_shape(*args, **kwargs):
     Look at: a dictionary or an lru_cache whose key holds the mask's shape.
     """
     return remembering("mask")(*args, **kwargs)
+
+
+@misconception("one-buffer-for-all-results", of=ATTENTION)
+def one_buffer_for_all_results(*args, **kwargs):
+    """Your attention writes every result of a shape into the same buffer, so a later call changes what you handed out before.
+
+    Example: a = attention(x, ...), b = attention(y, ...): now a holds the numbers of b.
+    Why: a result belongs to the caller that asked for it; nobody may write into it afterwards.
+    Look at: `out=`, `copy_` or an `empty` tensor that is kept between calls; make a fresh one in each call.
+    """
+    result = multi_head_attention(*named(*args, **kwargs))
+    if result.requires_grad:
+        return result
+    return memory().setdefault(("buffer", tuple(result.shape), result.dtype), torch.empty_like(result)).copy_(result)
+
+
+@misconception("result-handed-out-again", of=ATTENTION)
+def result_handed_out_again(*args, **kwargs):
+    """Your attention remembers results and hands out the same tensor again, which its first caller may have overwritten.
+
+    Example: out = attention(x, ...); out.zero_(); attention(x, ...) now gives zeros.
+    Why: a result belongs to the caller that asked for it; to remember one is to keep a copy of your own.
+    Look at: an lru_cache or a dictionary of results; give back `kept.clone()`, or compute again.
+    """
+    given = named(*args, **kwargs)
+    result = multi_head_attention(*given)
+    if result.requires_grad:
+        return result
+    numbers = [tuple(item.flatten().tolist()) if isinstance(item, torch.Tensor) else item for item in given]
+    return memory().setdefault(("result", *numbers, tuple(result.shape), result.dtype), result)
 
 
 @misconception("result-cached-by-shape", of=ATTENTION)

@@ -3,7 +3,7 @@
 import torch
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.multi_head_formula import named
-from attngrade.misconceptions.multi_head_parts import attend, look, no_look, refuse_but
+from attngrade.misconceptions.multi_head_parts import attend, no_look, refuse_but
 from attngrade.solutions.exercise04_multi_head import multi_head_attention
 
 ATTENTION = "multi_head_attention"
@@ -296,17 +296,6 @@ def mask_misfit_runtime_error(*args, **kwargs):
     Look at: `expand` or `broadcast_to` in a try, its RuntimeError turned into a ValueError.
     """
     return attend(*args, **kwargs, look=lambda mask, shape: mask.expand(shape))
-
-
-@misconception("mask-rank-5-accepted", of=ATTENTION)
-def mask_rank_5_accepted(*args, **kwargs):
-    """Your attention takes a mask of rank 5 as long as its sizes fit from the right.
-
-    Example: mask of shape (1, 1, 1, T, T): a ValueError is asked, since nothing of rank 5 broadcasts to rank 4.
-    Why: the scores would get a fifth axis.
-    Look at: a comparison of sizes by zip, which stops at the shorter one: compare the ranks too.
-    """
-    return attend(*args, **kwargs, look=lambda mask, shape: look(mask if mask.dim() <= 4 else mask[(0,) * (mask.dim() - 4)], shape))
 
 
 @misconception("attention-asserts", of=ATTENTION)

@@ -1,5 +1,5 @@
 # mistake: sqrt(D) in the scale and half precision all the way
-# names: -
+# names: scale-by-model-width
 import math
 
 import torch

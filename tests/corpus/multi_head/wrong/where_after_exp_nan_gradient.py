@@ -1,5 +1,5 @@
 # mistake: exp of huge hidden scores is masked afterwards: NaN
-# names: softmax-maximum-of-hidden
+# names: mask-after-softmax-renormalised
 import math
 
 import torch
