@@ -24,3 +24,9 @@ def test_the_first_token_attends_to_itself():
     q, k, v = torch.randn(3, 1, 2, 4, 8)
 
     assert torch.allclose(causal_attention(q, k, v)[:, :, 0], v[:, :, 0], atol=1e-6)
+
+
+def test_the_query_of_a_step_sees_every_key_before_it():
+    _, k, v = torch.randn(3, 1, 2, 4, 8)
+
+    assert torch.allclose(causal_attention(torch.zeros(1, 2, 1, 8), k, v), v.mean(-2, keepdim=True), atol=1e-6)

@@ -22,3 +22,9 @@ def test_one_token_attends_to_itself():
     x, eye = torch.randn(1, 1, 4), torch.eye(4)
 
     assert torch.allclose(multi_head_attention(x, eye, eye, eye, eye, 2), x, atol=1e-6)
+
+
+def test_a_token_that_sees_itself_alone_keeps_its_value():
+    x, eye = torch.randn(1, 2, 4), torch.eye(4)
+
+    assert torch.allclose(multi_head_attention(x, eye, eye, eye, eye, 2, mask=torch.eye(2, dtype=torch.bool)), x, atol=1e-6)

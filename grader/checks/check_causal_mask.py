@@ -12,6 +12,7 @@ from attngrade.checks.causal_oracles import (
     coarse,
     hide,
     nearly_cancelling,
+    offset,
     qkv,
     real_keys,
     sizes,
@@ -335,7 +336,7 @@ def test_future_leaves_every_bit(submission, rng):
         q, k, v = qkv(rng, t_q, t_k, dtype=dtype)
         before = present(submission.causal_attention(q, k, v), t_q, q)
         for i, size in itertools.product(range(t_q), (1.0, 1e4)):
-            later = [moved(rng, x, i + 1 + x.shape[2] - t_q, size) for x in (q, k, v)]
+            later = [moved(rng, x, i + 1 + place, size) for x, place in zip((q, k, v), (0, offset(t_q, t_k), offset(t_q, t_k)), strict=True)]
             expect_same(present(submission.causal_attention(*later), i + 1, q), before.array[:, :, : i + 1],
                         because="An output moved although only the future of its query was changed",
                         case=f"{sizes(t_q, t_k)}, {dtype}, everything after query {i} moved by {size:g}")

@@ -20,7 +20,7 @@ from ..sandbox.errors import NoGradient, Raised
 from ..sandbox.proxy import Call, Result, device_arg, generator, tensor
 from ..verdict import Evidence
 
-__all__ = ["Claim", "NoGradient", "Raised", "Result", "after", "claim", "device_arg", "expect", "expect_number", "expect_same", "generator", "gpu_only",
+__all__ = ["Claim", "NoGradient", "Raised", "Result", "after", "claim", "device_arg", "expect", "expect_number", "expect_same", "flipped", "generator", "gpu_only",
            "number", "of", "points", "refuses", "stretch", "tensor"]
 
 TOLERANCE = {"float64": 1e-9, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2, "complex128": 1e-9, "complex64": 2e-5}
@@ -28,6 +28,7 @@ EXACT = ("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32",
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+flips: frozenset[str] = frozenset()  # set while the checks of a variant run
 collected: list[Claim] | None = None  # while a check is graded, claims that fail are kept here and the check goes on
 
 
@@ -59,6 +60,11 @@ def _fail(found: Claim) -> None:
     if collected is None:
         raise found
     collected.append(found)
+
+
+def flipped(convention: str) -> bool:
+    """Whether the other one of two conventions is asked in this run: for oracles of a convention that no exchange of arrays can undo."""
+    return convention in flips
 
 
 def _mark(name: str, value: Any) -> Callable[[F], F]:

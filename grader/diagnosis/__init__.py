@@ -21,12 +21,15 @@ def wants_diagnosis(verdict: Verdict) -> bool:
     return any(check.reason in NAMEABLE for check in verdict.checks if check.outcome is not Outcome.PASSED) and bool(verdict.calls)
 
 
-def diagnosed(exercise: Exercise, verdict: Verdict, troupe: Troupe) -> Verdict:
-    """The verdict with the misconceptions that explain it, and with a symptom in the message of each check that failed on values."""
+def diagnosed(exercise: Exercise, verdict: Verdict, troupe: Troupe, silent: frozenset[str] = frozenset()) -> Verdict:
+    """The verdict with the misconceptions that explain it, and with a symptom in the message of each check that failed on values.
+
+    Nothing is named in ``silent`` functions: their misconceptions are told in a convention that wasn't asked.
+    """
     verdict = replace(verdict, checks=tuple(_with_symptom(check) for check in verdict.checks))
     failed = frozenset(name for check in verdict.checks if check.reason in NAMEABLE for name in check.functions)
     stage = Stage(troupe, str(exercise.solution), str(exercise.misconceptions))
-    named, downstream = explain(stage, telling(verdict), exercise.functions, failed)
+    named, downstream = explain(stage, telling(verdict), tuple(name for name in exercise.functions if name not in silent), failed)
     cause = named[0].function if named else ""
     checks = tuple(_following(check, downstream, cause) for check in verdict.checks)
     return replace(verdict, checks=checks, misconceptions=tuple(named))

@@ -60,15 +60,21 @@ def masks(got: np.ndarray, want: np.ndarray) -> str:
     if np.array_equal(got, ~want):
         return "Every entry is the opposite of what is right: True means may attend."
     if want.ndim >= 2:
+        own = _place(want) if want.ndim == 2 else None
         for shift in range(1, max(want.shape[-2:])):
             for sign in (shift, -shift):
-                if want.ndim == 2 and np.array_equal(got, _shifted(want, sign)) and not np.array_equal(got, want):
+                if own is not None and np.array_equal(got, _shifted(want, own + sign)):
                     return f"The diagonal lies {shift} key{'s' if shift > 1 else ''} too far to the {'right' if sign > 0 else 'left'}."
         if got.shape[-1] == got.shape[-2] and np.array_equal(got, np.swapaxes(want, -1, -2)):
             return "The mask is transposed: rows are queries, columns are keys."
     if got.all():
         return "Nothing is hidden at all."
     return "Everything is hidden." if not got.any() else ""
+
+
+def _place(mask: np.ndarray) -> int | None:
+    """How far to the right of the last query on the last key the diagonal of a mask lies; None where there is none."""
+    return next((by for by in sorted(range(-sum(mask.shape), sum(mask.shape)), key=abs) if np.array_equal(mask, _shifted(mask, by))), None)
 
 
 def _shifted(mask: np.ndarray, by: int) -> np.ndarray:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..sandbox.host import Worker
     from ..sandbox.proxy import Submission
     from .plugin import Grading
+    from .variants import Tongue, Variant
 
 SEVERITY = (Reason.RULE_BROKEN, Reason.LOAD_ERROR, Reason.TIMEOUT, Reason.MEMORY, Reason.CRASH, Reason.WRONG_RESULT, Reason.NOT_IMPLEMENTED)
 
@@ -41,29 +42,33 @@ def plan_for(exercise: Exercise, limits: Limits, device: str) -> jail.Plan:
 
 def grade(
     exercise: Exercise, data: bytes, *, name: str = "", limits: Limits | None = None, seed: int = 0, device: str = "cpu", isolation: str = "auto",
-    warm: Callable[[], Worker] | None = None, on_result: Callable[[CheckResult], None] | None = None,
+    warm: Callable[[], Worker] | None = None, on_result: Callable[[CheckResult], None] | None = None, flips: frozenset[str] = frozenset(),
 ) -> Verdict:
     """The verdict on one submission's source. ``warm`` gives a started worker (used once); otherwise one is started here.
 
+    ``flips`` are the conventions that this submission was asked the other way round (variants.py).
     Raises JailError where the isolation asked for can't be had. A fault of the grader's own is a verdict ``error``.
     """
     from .source import Unreadable, read_source
+    from .variants import Variant
 
     limits = limits or Limits()
     started = time.monotonic()
-    opening = Opening(exercise, limits, device, isolation, warm)
+    variant = Variant(exercise, flips)
+    exercise = variant.exercise
+    opening = Opening(exercise, limits, device, isolation, warm, variant.tongue())
     try:
         source = read_source(data, name or exercise.stub.name)
     except Unreadable as error:
         source, opening.unreadable = "", error
     try:
-        grading, problem = run_checks(exercise, lambda: opening.load(source), seed, device, on_result)
+        grading, problem = run_checks(exercise, lambda: opening.load(source), seed, device, on_result, variant=variant)
     finally:
         opening.close()
     if grading.doubts:
         from .blame import settle
 
-        problem = "; ".join([*grading.problems, *settle(exercise, grading, plan_for(exercise, limits, device), seed)])
+        problem = "; ".join([*grading.problems, *settle(variant, grading, plan_for(exercise, limits, device), seed)])
     verdict = conclude(exercise, grading, problem, source, device, seed)
     return replace(
         verdict, isolation=opening.isolation, isolation_note=opening.note, duration_s=time.monotonic() - started, output=opening.output, line=opening.line,
@@ -80,8 +85,9 @@ def shown_line(data: bytes, line: int | None) -> str:
 class Opening:
     """The workers of one grading: the first, and its replacements after a death. Only the source travels to them."""
 
-    def __init__(self, exercise: Exercise, limits: Limits, device: str, isolation: str, warm: Callable[[], Worker] | None):
+    def __init__(self, exercise: Exercise, limits: Limits, device: str, isolation: str, warm: Callable[[], Worker] | None, tongue: Tongue | None = None):
         self.exercise, self.limits, self.device = exercise, limits, device
+        self.tongue = tongue
         self.isolation = isolation
         self.note = ""
         self.unreadable: Any = None
@@ -131,7 +137,7 @@ class Opening:
             raise
         defines = reply.get("defines")
         self.defines = {str(key): str(value) for key, value in defines.items()} if isinstance(defines, dict) else {}
-        return Submission(worker, self.defines)
+        return Submission(worker, self.defines, self.tongue)
 
     def _retire(self) -> None:
         from ..sandbox.scrub import clean_text
@@ -158,7 +164,7 @@ class Opening:
 
 def run_checks(
     exercise: Exercise, fresh: Callable[[], Submission], seed: int, device: str, on_result: Callable[[CheckResult], None] | None = None,
-    only: frozenset[str] | None = None,
+    only: frozenset[str] | None = None, variant: Variant | None = None,
 ) -> tuple[Grading, str]:
     """Run the check file under pytest in this process, on the proxies that ``fresh`` gives; the second value is a fault of the grader, or empty."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -168,7 +174,7 @@ def run_checks(
 
     from .plugin import Grading
 
-    grading = Grading(fresh, seed, device, on_result=on_result, only=only)
+    grading = Grading(fresh, seed, device, on_result=on_result, only=only, flips=variant.flips if variant else frozenset(), titles=variant.titles if variant else {})
     arguments = [str(exercise.checks), "--assert=plain", "--import-mode=importlib", "--rootdir=/", "--noconftest", "--capture=no", "-c", os.devnull,
                  *(part for off in ("cacheprovider", "terminal", "junitxml", "pastebin", "doctest", "unittest", "logging", "faulthandler", "warnings", "unraisableexception", "threadexception")
                    for part in ("-p", f"no:{off}"))]

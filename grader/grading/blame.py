@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..catalog import Exercise
 from ..sandbox import jail
 from ..sandbox.errors import WorkerError
 from ..sandbox.host import Worker, raise_if_raised
@@ -17,11 +16,12 @@ from ..verdict import Outcome, Reason
 
 if TYPE_CHECKING:
     from .plugin import Grading
+    from .variants import Variant
 
 
-def settle(exercise: Exercise, grading: Grading, plan: jail.Plan, seed: int) -> list[str]:
+def settle(variant: Variant, grading: Grading, plan: jail.Plan, seed: int) -> list[str]:
     """Charge the submission for each check that broke on its results and holds with the reference; what remains is told as faults of the grader."""
-    passed = _passed_by_the_reference(exercise, grading, plan, seed)
+    passed = _passed_by_the_reference(variant, grading, plan, seed)
     faults = []
     for name, doubt in grading.doubts.items():
         if name in passed:
@@ -31,9 +31,10 @@ def settle(exercise: Exercise, grading: Grading, plan: jail.Plan, seed: int) -> 
     return faults
 
 
-def _passed_by_the_reference(exercise: Exercise, grading: Grading, plan: jail.Plan, seed: int) -> set[str]:
+def _passed_by_the_reference(variant: Variant, grading: Grading, plan: jail.Plan, seed: int) -> set[str]:
     from . import run_checks
 
+    exercise = variant.exercise  # it speaks as the checks do: no exchange
     functions = frozenset(function for name in grading.doubts for function in grading.expected[name].functions)
     with Worker(replace(plan, device="cpu"), "trusted") as troupe:
         try:
@@ -41,7 +42,7 @@ def _passed_by_the_reference(exercise: Exercise, grading: Grading, plan: jail.Pl
             reply = troupe.ask({"op": "cast", "ids": []})
             raise_if_raised(reply, "the pack")
             proxy = Submission(troupe, reply["defines"])
-            reference, _ = run_checks(exercise, lambda: proxy, seed, "cpu", only=functions or None)
+            reference, _ = run_checks(exercise, lambda: proxy, seed, "cpu", only=functions or None, variant=variant)
         except WorkerError:
             return set()
     return {name for name, result in reference.results.items() if result.outcome is Outcome.PASSED}

@@ -61,6 +61,8 @@ class Grading:
     load_error: WorkerError | None = None
     on_result: Callable[[CheckResult], None] | None = None
     only: frozenset[str] | None = None  # run the checks of these functions alone
+    flips: frozenset[str] = frozenset()  # conventions that are asked the other way round
+    titles: dict[str, str] = field(default_factory=dict)  # of checks that say something else then
     heard: claims.Heard = field(init=False)
     _submission: Submission | None = None
     _over: WorkerError | None = None
@@ -123,6 +125,7 @@ class Grading:
             items[:] = [item for item in items if self.only & set(describe(item).functions)]
         for item in items:
             expected = describe(item)
+            expected.title = self.titles.get(expected.id, expected.title)
             if expected.id in self.expected:
                 self.faults.append(f"two checks have the id {expected.id}")
             self.expected[expected.id] = expected
@@ -137,13 +140,13 @@ class Grading:
         """Run a check to its end though a claim has failed: the first failure counts, the calls after it feed the diagnosis."""
         if self.device != "cuda" and self.expected[check_id(pyfuncitem)].gpu_only:
             pytest.skip("Not verified here: it needs a CUDA device.")
-        claims.collected, claims.heard = [], self.heard
+        claims.collected, claims.heard, claims.flips = [], self.heard, self.flips
         error: BaseException | None = None
         try:
             done = yield
         except Exception as raised:
             error = raised
-        kept, claims.collected, claims.heard = claims.collected, None, None
+        kept, claims.collected, claims.heard, claims.flips = claims.collected, None, None, frozenset()
         fatal = isinstance(error, WorkerError) and not isinstance(error, Raised)
         if fatal and error is not None:
             raise error

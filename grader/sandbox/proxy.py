@@ -134,11 +134,16 @@ def weight(value: Any) -> int:
 
 
 class Submission:
-    """The proxy. Every attribute is a function (or class) of the submission; see grader/README.md for the options."""
+    """The proxy. Every attribute is a function (or class) of the submission; see grader/README.md for the options.
 
-    def __init__(self, worker: Worker, defines: Mapping[str, str] | None = None):
+    With a ``tongue`` (grading/variants.py) the worker is asked, and answers, in other conventions than the checks; what is recorded is the checks'.
+    """
+
+    def __init__(self, worker: Worker, defines: Mapping[str, str] | None = None, tongue: Any = None):
         self._worker = worker
         self._defines = defines
+        self._tongue = tongue
+        self._spoken: dict[int, Any] = {}  # how a kept result is to be read
         self._numbers = itertools.count(1)
         self.calls: list[Call] = []
         self._recorded = 0
@@ -170,9 +175,11 @@ class Submission:
         keep = next(self._numbers) if kwargs.pop("_keep", False) else None
         decoy, fence = bool(kwargs.pop("_decoy", False)), bool(kwargs.pop("_fence", False))
         message = {**message, "args": sendable(args), "kwargs": sendable(kwargs), "kept": keep, "decoy": decoy, "fence": fence}
+        speech = self._tongue.speech(message) if self._tongue is not None else None
+        sent = speech.out(message) if speech is not None else message
         self._worker.wait_ready()
         before, started = self._worker.mark_memory(), time.monotonic()
-        reply = self._worker.ask(message)
+        reply = self._worker.ask(sent)
         call = Call(
             function, message, check=self.check, seconds=time.monotonic() - started, peak_bytes=max(0, self._worker.peak_bytes() - before),
             mutated=_words(reply.get("mutated")), touched=_words(reply.get("touched")), launches=_launches(reply.get("launches")),
@@ -184,6 +191,9 @@ class Submission:
         except Raised as raised:
             self._note(replace(call, raised=raised))
             raise
+        if speech is not None:
+            reply = speech.home(reply, message)
+            self._spoken |= {keep: speech} if keep is not None else {}
         grads = reply.get("grads")
         call = replace(call, value=reply.get("value"), grads=grads if isinstance(grads, tuple) else None)
         self._note(call)
@@ -246,6 +256,8 @@ class Submission:
     def reread(self, result: Any) -> Any:
         """The value of a kept result (``_keep=True``) as it is in the worker now."""
         value = self._ask({"op": "reread", "kept": _kept(result)})["value"]
+        if _kept(result) in self._spoken:
+            value = self._spoken[_kept(result)].value(value)
         self._aside(result, "reread", value)
         return received(value)
 
