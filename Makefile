@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PYTEST_DISABLE_PLUGIN_AUTOLOAD = 1
 
-.PHONY: redteam corpus check test suite lint types bench jail setup clean picture figures table docs release
+.PHONY: redteam corpus check test suite lint types bench jail setup clean picture figures table docs site release
 
 check: jail setup  ## install, then the main job: six right submissions, then a wrong one with its message
 	@set -e; for n in 1 2 3 4 5 6; do \
@@ -15,7 +15,7 @@ check: jail setup  ## install, then the main job: six right submissions, then a 
 test: check suite  ## the same, then the whole suite: lint, types, tests
 
 suite: lint types
-	$(BIN)/python -m pytest -q -p xdist -n 2 --dist loadgroup -p rerunfailures --reruns 1 --ignore tests/redteam  # pseudo-terminals and kills depend on the machine's load
+	$(BIN)/python -m pytest -q -p xdist -n 2 --dist loadgroup -p rerunfailures --reruns 1  # pseudo-terminals and kills depend on the machine's load
 
 lint:
 	$(BIN)/ruff check .
@@ -48,10 +48,20 @@ corpus: setup  ## every wrong submission there is, the slow ones too, and the wh
 	$(BIN)/attngrade pack verify
 
 picture: setup  ## the README's picture, recorded anew from the command that it shows
-	$(BIN)/python scripts/picture.py
+	$(BIN)/python -m scripts.picture
 
 figures: setup  ## what was recorded by `make bench` and `make table`, and the marker measured now, into README.md and docs/checks.md
-	$(BIN)/python scripts/figures.py --mark
+	$(BIN)/python -m scripts.figures --mark
 
 table: setup  ## every exercise verified (minutes), then the table misconception by check in docs/checks.md
-	$(BIN)/python scripts/figures.py --verify
+	$(BIN)/python -m scripts.figures --verify
+
+docs: setup  ## docs/reference and docs/licences.md, written from what they describe
+	$(BIN)/python -m scripts.reference
+
+site: setup  ## the pages as a site, in build/site (installs the docs extra)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/mkdocs build --strict
+
+release: setup  ## wheel and sdist built, installed into clean environments and used outside the repository
+	bash scripts/release_check.sh

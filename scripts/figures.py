@@ -1,6 +1,6 @@
 """``make figures``: what was measured, from the recorded files into README.md and docs/checks.md. ``make table`` verifies the whole set first.
 
-    python scripts/figures.py [--verify] [--mark]
+    python -m scripts.figures [--verify] [--mark]
 
 Recorded: benchmarks/results.json (`make bench`), benchmarks/gpu/kernel.json (scripts/gpu_check.sh), docs/verified.json (`--verify`: attngrade pack verify) and docs/marked.json (`--mark`:
 attngrade questions --evaluate). No figure is written by hand; a test compares the pages with the recorded files.

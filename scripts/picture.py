@@ -1,6 +1,6 @@
 """``make picture``: runs a check that fails in a terminal of 80 columns and draws what came out, colours and all, as docs/failed_check.svg.
 
-    python scripts/picture.py [--output FILE]
+    python -m scripts.picture [--output FILE]
 
 Nothing in the picture is written by hand: the terminal is a pseudo-terminal, the text is what the command printed.
 """

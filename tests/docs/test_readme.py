@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
-import select
-import shlex
 import shutil
-import subprocess
 import sys
-import termios
-import time
 from pathlib import Path
 
 import pytest
 from attngrade.catalog import builtin
 
 from scripts import figures
+from tests.docs.shell import faults, sections
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -34,58 +27,14 @@ CODES = {  # exit codes other than 0 -> why
 }
 
 
-def blocks() -> list[list[str]]:
-    """The commands of each shell block, without their remarks."""
-    found = re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S)
-    return [[re.sub(r"\s+# .*", "", line).strip() for line in block.splitlines() if line.strip() and not line.startswith("#")] for block in found]
-
-
-def run(command: str, folder: Path, environ: dict[str, str]) -> tuple[int, str]:
-    if command in KEYS:
-        return at_a_terminal(command, folder, environ, KEYS[command])
-    told = subprocess.run(["bash", "-c", INSTEAD.get(command, (command,))[0]], cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False)
-    return told.returncode, told.stdout + told.stderr
-
-
-def at_a_terminal(command: str, folder: Path, environ: dict[str, str], key: bytes) -> tuple[int, str]:
-    """Start it on a pseudo-terminal, press the key once it has drawn something, and see it end."""
-    ours, theirs = pty.openpty()
-    running = subprocess.Popen(shlex.split(command), cwd=folder, env=environ, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-                               preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
-    os.close(theirs)
-    shown, pressed, until = b"", False, time.monotonic() + 60
-    while time.monotonic() < until and (running.poll() is None or select.select([ours], [], [], 0)[0]):
-        if select.select([ours], [], [], 0.5)[0]:
-            try:
-                shown += os.read(ours, 65536)
-            except OSError:
-                break
-        elif shown and not pressed:  # drawn, and waiting
-            os.write(ours, key)
-            pressed = True
-    if not pressed:
-        running.kill()
-    return running.wait(timeout=30), shown.decode(errors="replace")
-
-
 def test_every_command_of_the_readme_runs(tmp_path):
-    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "ATTNGRADE_HOME": str(tmp_path / "home"),
-               "OMP_NUM_THREADS": "1", "TERM": "xterm"}
-    faults = []
-    for block in blocks():
-        folder = tmp_path
-        for command in block:
-            if command.startswith("cd "):
-                folder = folder / command[3:]
-                continue
-            code, told = run(command, folder, environ)
-            if code != CODES.get(command, (0,))[0]:
-                faults.append(f"$ {command}\nended with {code}\n{told[-2000:]}")
-    assert not faults, "\n\n".join(faults)
+    found = [fault for section in sections(README) for fault in faults(section, tmp_path, tmp_path / "home", instead=INSTEAD, keys=KEYS, codes=CODES)]
+
+    assert not found, "\n\n".join(found)
 
 
 def test_what_the_page_treats_differently_is_on_the_page():
-    commands = {command for block in blocks() for command in block}
+    commands = {command for section in sections(README) for command in section}
 
     assert {*INSTEAD, *KEYS, *CODES} <= commands
 
