@@ -40,8 +40,8 @@ jail:  ## bubblewrap for the jail and Chromium for the page tests, where we may 
 clean:
 	rm -rf $(VENV) build dist *.egg-info
 
-redteam: setup  ## the hostile submissions, alone on the machine
-	$(BIN)/python -m pytest -q tests/redteam
+redteam: setup  ## every hostile submission behind every kind of walls
+	ATTNGRADE_WHOLE_REDTEAM=1 $(BIN)/python -m pytest -q tests/redteam
 
 corpus: setup  ## every wrong submission there is, the slow ones too, and the whole pack verified
 	ATTNGRADE_WHOLE_CORPUS=1 $(BIN)/python -m pytest -q tests/engine/test_corpora.py -p xdist -n 2

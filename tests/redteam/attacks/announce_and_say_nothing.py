@@ -1,5 +1,5 @@
 # attack: Announces a frame of the largest allowed size and sends none of it.
-# exercise: 02, reason: timeout, timeout: 2
+# exercise: 02, reason: timeout, timeout: 1
 import os
 import struct
 import time

@@ -1,5 +1,5 @@
 # attack: Catches whatever is thrown, the interrupt of a time limit included, and carries on.
-# exercise: 02, reason: timeout, timeout: 2
+# exercise: 02, reason: timeout, timeout: 1
 # says: time limit
 def act(*_):
     while True:

@@ -1,5 +1,5 @@
 # attack: Answers one byte a second, always alive.
-# exercise: 02, reason: timeout|crash, timeout: 2
+# exercise: 02, reason: timeout|crash, timeout: 1
 import os
 import time
 

@@ -1,5 +1,5 @@
 # attack: Prints without end.
-# exercise: 02, reason: timeout, timeout: 2
+# exercise: 02, reason: timeout, timeout: 1
 def act(*_):
     while True:
         print("x" * 65536)

@@ -1,5 +1,5 @@
 # attack: Closes the side of the channel that answers and keeps the other.
-# exercise: 02, reason: crash|timeout, timeout: 3
+# exercise: 02, reason: crash|timeout, timeout: 1
 import os
 import time
 

@@ -1,5 +1,5 @@
 # attack: Closes every descriptor, the grader's channel included, and goes on living.
-# exercise: 02, reason: crash|timeout, timeout: 3
+# exercise: 02, reason: crash|timeout, timeout: 1
 # says: ended its process|time limit
 import os
 import time

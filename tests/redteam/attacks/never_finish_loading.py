@@ -1,5 +1,5 @@
 # attack: Takes for ever while the file is loaded.
-# exercise: 02, reason: timeout, timeout: 2
+# exercise: 02, reason: timeout, timeout: 1
 # says: time limit
 import numpy as np
 while True:

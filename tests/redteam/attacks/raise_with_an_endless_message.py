@@ -1,5 +1,5 @@
 # attack: An exception whose message takes for ever to make.
-# exercise: 02, reason: timeout, timeout: 2
+# exercise: 02, reason: timeout, timeout: 1
 class Endless(Exception):
     def __str__(self):
         while True:

@@ -1,5 +1,5 @@
 # attack: Takes the alarm away on which a time limit inside the process would rest.
-# exercise: 02, reason: timeout, timeout: 2
+# exercise: 02, reason: timeout, timeout: 1
 # says: time limit
 import signal
 import time

@@ -1,5 +1,5 @@
 # attack: A pathological regular expression that takes for ever.
-# exercise: 02, reason: timeout, timeout: 2
+# exercise: 02, reason: timeout, timeout: 1
 # says: time limit
 import re
 

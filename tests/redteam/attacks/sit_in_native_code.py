@@ -1,5 +1,5 @@
 # attack: Sits in native code for minutes: a product of huge integers never looks at signals.
-# exercise: 02, reason: timeout|memory, timeout: 2
+# exercise: 02, reason: timeout|memory, timeout: 1
 def act(*_):
     return pow(7, 10**9) % 10
 

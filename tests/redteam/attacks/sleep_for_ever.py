@@ -1,5 +1,5 @@
 # attack: Sleeps, with every signal ignored that can be.
-# exercise: 02, reason: timeout, timeout: 2
+# exercise: 02, reason: timeout, timeout: 1
 # says: time limit
 import signal
 import time

@@ -1,5 +1,5 @@
 # attack: Stops its process with SIGSTOP: not dead, never an answer.
-# exercise: 02, reason: timeout, timeout: 2
+# exercise: 02, reason: timeout, timeout: 1
 # says: time limit
 import os
 import signal

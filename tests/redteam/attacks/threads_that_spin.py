@@ -1,5 +1,5 @@
 # attack: Starts many more threads than cores, all of them busy.
-# exercise: 02, reason: wrong-result|timeout, timeout: 4
+# exercise: 02, reason: wrong-result|timeout, timeout: 2
 import numpy as np
 import threading
 
