@@ -8,6 +8,7 @@ environment of any process that the jail can see: bwrap itself starts with an em
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import platform
@@ -25,12 +26,15 @@ from ..errors import AttngradeError
 from . import filters
 
 HERE = Path(__file__).resolve().parent
-WORKER_FILES = ("worker.py", "wire.py", "sentry.py", "offlimits.py", "confine.py", "filters.py")
+WORKER_FILES = ("worker.py", "wire.py", "devices.py", "sentry.py", "offlimits.py", "confine.py", "filters.py")
 PASSWD = b"candidate:x:65534:65534::/tmp:/usr/sbin/nologin\n"
 TMP_BYTES = 256 << 20
 PROCESSES = 512  # processes and threads in a jail, where the kernel counts them per user namespace
 SMALL_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
 KERNEL_FACTS = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")
+DRIVER_NODES = "/dev/nvidia*"
+DRIVER_FACTS = ("/proc/driver/nvidia*", "/sys/module/nvidia*", "/sys/bus/pci", "/sys/devices/pci*", "/sys/devices/system")
+DRIVER_WRITES = ("/proc/self/task", "/dev/null")  # names of threads, without which cuInit fails; and where compilers are told to be quiet
 SCRATCH = "attngrade-worker-"
 LEFT_S = 600  # a folder whose grader can't be seen is left alone for so long: it may live in another container
 PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVPL_BLAS_DEBUG_CPU_TYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
@@ -140,7 +144,10 @@ def _plain(plan: Plan, wire: tuple[int, int], printed: int, program: list[str], 
     _sweep()
     home = tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
     shown, hidden = visible_folders(), hidden_folders(plan)
-    reach = {"read": [*shown, *SMALL_FILES, *KERNEL_FACTS], "write": [home] if plan.device == "cuda" else [], "hidden": hidden}
+    reach = {"read": [*shown, *SMALL_FILES, *KERNEL_FACTS], "write": [], "hidden": hidden}
+    if plan.device == "cuda":
+        reach["read"] += there(*DRIVER_FACTS)
+        reach["write"] += [home, *DRIVER_WRITES, *there(DRIVER_NODES)]
     try:
         settings = Path(home, "settings.json")
         settings.write_text(_settings(plan, wire, home, reach), encoding="utf-8")
@@ -217,11 +224,19 @@ def _mounts(plan: Plan, nest: bool = False) -> list[str]:
         arguments += ["--ro-bind-try", file, file]
     arguments += ["--proc", "/proc", "--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/dev/shm"]
     if plan.device == "cuda":
-        for node in sorted(Path("/dev").glob("nvidia*")):
-            arguments += ["--dev-bind-try", str(node), str(node)]
-    for path in (*closed, "/dev", *(() if nest else ("/proc",))):
+        for node in there(DRIVER_NODES):
+            arguments += ["--dev-bind-try", node, node]
+        for path in there(*(facts for facts in DRIVER_FACTS if not facts.startswith("/proc"))):
+            arguments += ["--ro-bind-try", path, path]
+    writes_proc = nest or plan.device == "cuda"  # see DRIVER_WRITES; device memory is not counted there
+    for path in (*closed, "/dev", *(() if writes_proc else ("/proc",))):
         arguments += ["--remount-ro", path]
     return arguments
+
+
+def there(*patterns: str) -> list[str]:
+    """The paths that match."""
+    return [path for pattern in patterns for path in sorted(glob.glob(pattern))]
 
 
 def layout(shown: list[str], hidden: list[str]) -> list[tuple[str, bool]]:

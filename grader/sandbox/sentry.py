@@ -13,6 +13,11 @@ import sys
 
 import numpy as np
 
+try:
+    import devices
+except ImportError:
+    from . import devices
+
 MARGIN = 1 << 15  # elements on either side of a fenced allocation
 LAUNCH_CAP = 1000
 
@@ -50,7 +55,7 @@ class Kernels:
         """One call of the submission, with the arguments that it was given."""
         self.launches, self.decoy = [], decoy
         self.given = frozenset(home(argument.flat) for argument in arguments if hasattr(argument, "flat"))
-        allocator = sys.modules["torch"].cuda if any(argument.device == "cuda" for argument in arguments) else None
+        allocator = next((devices.allocator(argument.device) for argument in arguments), None)
         before = level(allocator)
         try:
             yield

@@ -34,13 +34,14 @@ import numpy as np
 if not __package__:  # isolated mode leaves this folder off the path
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import confine
+    import devices
     import offlimits
     import sentry
     import wire
 
     del sys.path[0]
 else:
-    from . import confine, offlimits, sentry, wire
+    from . import confine, devices, offlimits, sentry, wire
 
 TEXT_CAP = 4000
 WIDE = 10_000  # items of a list that travel one by one
@@ -97,9 +98,7 @@ class Argument:
             flat = torch.from_numpy(self.base.view(np.int16)).view(torch.bfloat16)
         else:
             flat = torch.from_numpy(self.base)
-        if device != "cpu":
-            flat = flat.to(device)
-        self.flat = flat
+        self.flat = flat = devices.put(flat, device)
         offset = (view.__array_interface__["data"][0] - self.base.__array_interface__["data"][0]) // self.base.itemsize if view.size else 0
         return torch.as_strided(flat, view.shape, [s // self.base.itemsize for s in view.strides], offset)
 
@@ -178,7 +177,7 @@ def array_out(array, kind):
 
 
 def tensor_out(value):
-    facts = {"requires_grad": bool(value.requires_grad), "device": value.device.type}
+    facts = {"requires_grad": bool(value.requires_grad), "device": devices.kind(value)}
     name = str(value.dtype).removeprefix("torch.")
     if value.layout is not torch.strided or name not in wire.STORAGE or value.is_meta or value.numel() * value.element_size() > wire.PAYLOAD_CAP:
         return wire.Opaque(f"{str(value.layout).removeprefix('torch.')} tensor of {name}")
@@ -215,6 +214,7 @@ class Session:
         self.framework, self.device, self.home = framework, device, home
         self.module, self.path = None, ""
         self.kept, self.objects, self.kernels = {}, {}, sentry.Kernels()
+        self.entered, self.heats, self.finished = (), [], []
         self.looks, self.seeds = watches(), seeders()
         self.turns = 0
 
@@ -281,6 +281,27 @@ class Session:
         for leaf in leaves(self.kept[message["kept"]]):
             scribble(leaf)
         return {}
+
+    def op_line_up(self, message):
+        """Inputs of timed calls, none like another: the tensors that were sent first, each turned along an axis by an amount of its own."""
+        if message["args"]:
+            self.entered = [build(value, self.framework, self.device, []) for value in message["args"]]
+        self.finished = self.heats = []
+        self.heats = [[torch.roll(tensor, turn, message["axis"]) for tensor, turn in zip(self.entered, turns, strict=True)] for turns in message["turns"]]
+        devices.flush(self.device)
+        devices.wait(self.device)
+        return {}
+
+    def op_lap(self, message):
+        """Every call that was lined up, and wait for the device. The host holds the watch."""
+        function = getattr(self.module, message["name"])
+        self.finished = [function(*heat, **message["kwargs"]) for heat in self.heats]
+        devices.wait(self.device)
+        return {}
+
+    def op_samples(self, message):
+        """Of the n-th timed call's results what stands at a place, for each (n, place) that the host drew after the lap."""
+        return {"value": tuple(tuple(plain(leaf[tuple(place)]) for leaf in leaves(self.finished[call])) for call, place in message["places"])}
 
     def compute(self, function, message, keep_object=None):
         arguments = []
