@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,16 @@ PACK = click.option("--pack", type=click.Path(path_type=Path, file_okay=False), 
 TRIES = 3
 
 
+def WHO(command: Any) -> Any:
+    """The options that name candidates."""
+    for option in (
+        click.option("--candidates", "candidates_file", type=click.Path(path_type=Path, dir_okay=False, exists=True), help="A file with a candidate's id on each line."),
+        click.option("--candidate", "candidates", multiple=True, metavar="ID", help="Make a kit of his own for this candidate (repeat it)."),
+    ):
+        command = option(command)
+    return command
+
+
 @click.group("takehome", epilog="Example: attngrade takehome new interview --exercise 2 --exercise 3 --question score-variance")
 def takehome() -> None:
     """Take-homes: a kit for candidates, a folder of returns graded, pages about them."""
@@ -36,9 +47,12 @@ def takehome() -> None:
 @click.option("--question", "questions", multiple=True, metavar="QUESTION", help="A question to ask (repeat it; default: the rapid-fire eight).")
 @click.option("--title", default="Attention take-home", show_default=True)
 @click.option("--deadline", default="", help="Shown to candidates, e.g. 2026-12-15.")
+@click.option("--variants", is_flag=True, help="Give each candidate conventions of his own, so that a neighbour's file fails (needs candidates).")
+@WHO
 @PACK
-def new(folder: Path, exercises: tuple[str, ...], questions: tuple[str, ...], title: str, deadline: str, pack: Path | None) -> None:
-    """Start a take-home in FOLDER: takehome.yaml to edit, a secret, and candidate/ to send."""
+def new(folder: Path, exercises: tuple[str, ...], questions: tuple[str, ...], title: str, deadline: str, variants: bool, candidates: tuple[str, ...],
+        candidates_file: Path | None, pack: Path | None) -> None:
+    """Start a take-home in FOLDER: takehome.yaml to edit, a secret, and candidate/ to send (or candidates/, a kit for each)."""
     from ..catalog import open_pack
     from ..takehome.plan import write_plan
 
@@ -49,9 +63,9 @@ def new(folder: Path, exercises: tuple[str, ...], questions: tuple[str, ...], ti
     for name in asked:
         if name not in prompts:
             raise UsageProblem(f"{name!r} is not a question of this set. `attngrade questions` lists them.")
-    path = write_plan(folder, title, chosen, asked, deadline)
-    target = _build(folder, found, prompts)
-    click.echo(f"Wrote {path} (edit it, then `attngrade takehome build {folder}`) and {target} (send this folder).")
+    path = write_plan(folder, title, chosen, asked, deadline, variants)
+    told = _build(folder, found, prompts, _named(candidates, candidates_file))
+    click.echo(f"Wrote {path} (edit it, then `attngrade takehome build {folder}`) and {told}.")
     click.echo(f"Keep {folder / 'secret.key'} to yourself: the hidden inputs come from it. Grade what comes back: "
                f"attngrade takehome grade RETURNS --kit {folder}")
 
@@ -59,22 +73,43 @@ def new(folder: Path, exercises: tuple[str, ...], questions: tuple[str, ...], ti
 RAPID = ("score-variance", "softmax-jacobian", "unlearnable", "forward-scale", "mup-scale", "qk-norm", "single-head-average", "causal-mask-place")
 
 
-@takehome.command("build", epilog="Example: attngrade takehome build interview")
+@takehome.command("build", epilog="Example: attngrade takehome build interview --candidate ada_lovelace")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@WHO
 @PACK
-def build(folder: Path, pack: Path | None) -> None:
-    """Write candidate/ anew after takehome.yaml was edited."""
+def build(folder: Path, candidates: tuple[str, ...], candidates_file: Path | None, pack: Path | None) -> None:
+    """Write candidate/ anew after takehome.yaml was edited, or a kit for each candidate: the same bytes again for the same secret."""
     from ..catalog import open_pack
 
     found = open_pack(pack)
-    click.echo(f"Wrote {_build(folder, found, _prompts(found))}.")
+    click.echo(f"Wrote {_build(folder, found, _prompts(found), _named(candidates, candidates_file))}.")
 
 
-def _build(folder: Path, pack: Pack, prompts: dict[str, str]) -> Path:
-    from ..takehome.kit import build as write
+def _named(candidates: tuple[str, ...], file: Path | None) -> tuple[str, ...]:
+    from ..takehome.candidates import listed
+
+    return (*candidates, *(listed(file) if file else ()))
+
+
+def _build(folder: Path, pack: Pack, prompts: dict[str, str], named: tuple[str, ...]) -> str:
+    """Write what is to be sent, and say in a few words what that is."""
+    from ..takehome import kit
+    from ..takehome.candidates import add_candidates, read_candidates
     from ..takehome.plan import read_plan
+    from ..takehome.variants import how_many
 
-    return write(read_plan(folder, pack, frozenset(prompts)), pack, prompts)
+    plan = read_plan(folder, pack, frozenset(prompts))
+    known = add_candidates(folder, named) if named else read_candidates(folder)
+    if not known and plan.variants:
+        kit.discard(plan)
+        return f"no kit yet: with variants each candidate has his own (attngrade takehome build {folder} --candidate ID)"
+    if not known:
+        return f"{kit.build(plan, pack, prompts)} (send this folder)"
+    kit.discard(plan)
+    for candidate in known:
+        kit.build_for(plan, pack, prompts, candidate)
+    kinds = f", {how_many(plan, pack)} variants in all" if plan.variants else ""
+    return f"{folder / kit.CANDIDATES}: a kit for each of {len(known)} candidates{kinds} (send each his own)"
 
 
 def _prompts(pack: Pack) -> dict[str, str]:
@@ -100,8 +135,10 @@ def grade(submissions: Path, kit: Path, results: Path | None, jobs: int | None, 
     """Grade a folder of returns (folders, zip, tar.gz, git clones, single files). Stop it whenever you like: it goes on where it was."""
     from ..catalog import open_pack
     from ..takehome.batch import Task
+    from ..takehome.candidates import read_candidates, safe_name
     from ..takehome.plan import read_plan
     from ..takehome.returns import candidates, listed
+    from ..takehome.variants import with_kin
 
     jail = required_jail(isolation, trust_submissions)
     found = open_pack(pack)
@@ -110,14 +147,24 @@ def grade(submissions: Path, kit: Path, results: Path | None, jobs: int | None, 
     if not entries:
         raise UsageProblem(f"{submissions} is empty: it should hold one folder or archive for each candidate.")
     folder = str(pack.resolve()) if pack else None
-    tasks = [Task(name, str(path.resolve() if not path.is_symlink() else path.absolute()), plan, folder, jail) for name, path in candidates(entries).items()]
+    known = {safe_name(name).casefold(): name for name in read_candidates(kit)}
+    tasks = [_task(Task(name, str(path.resolve() if not path.is_symlink() else path.absolute()), plan, folder, jail), known) for name, path in candidates(entries).items()]
     gpu = any(found.find(asked.id).gpu for asked in plan.exercises)
     graded = _run(tasks, results or kit / "results", jobs or os.cpu_count() or 1, cluster, gpu)
     lost = [told for told in graded if told.get("fault")]
-    _summary(graded, results or kit / "results")
+    _summary(with_kin(graded, plan, found, read_candidates(kit)), results or kit / "results")
     if lost:
         raise AttngradeError(f"{len(lost)} of {len(graded)} returns could not be graded: {lost[0]['problem']} Run the same command again.")
     return 0
+
+
+def _task(task: Task, known: dict[str, str]) -> Task:
+    """The task with the id of the kit that the return belongs to, found by the return's name."""
+    from ..takehome.candidates import safe_name
+    from ..takehome.returns import candidate_name
+
+    owner = known.get(safe_name(candidate_name(Path(task.path))).casefold())
+    return replace(task, kit=owner or "", known=owner is not None or not task.plan.variants)
 
 
 def required_jail(isolation: str, trusted: bool) -> str:
@@ -226,9 +273,11 @@ def report(kit: Path, results: Path | None, output: Path | None, pack: Path | No
     from ..catalog import open_pack
     from ..takehome import review
     from ..takehome.batch import RESULTS
+    from ..takehome.candidates import read_candidates
     from ..takehome.pages import as_csv, batch_view
     from ..takehome.plan import read_plan
     from ..takehome.similar import pairs
+    from ..takehome.variants import with_kin
 
     found = open_pack(pack)
     plan = read_plan(kit, found, frozenset(_prompts(found)))
@@ -238,6 +287,7 @@ def report(kit: Path, results: Path | None, output: Path | None, pack: Path | No
     except OSError:
         raise UsageProblem(f"There are no results in {folder}. Grade first: attngrade takehome grade RETURNS --kit {kit}") from None
     records, remarks = review.reviewed([json.loads(line) for line in lines], review.read_overrides(folder))
+    records = with_kin(records, plan, found, read_candidates(kit))
     alike = [pair for asked in plan.exercises for pair in pairs(asked.id, _sources(records, asked.id), found.find(asked.id).stub.read_text(encoding="utf-8"))]
     target = output or kit / "report"
     _write_pages(target, plan, records, alike, remarks, batch_view(records))

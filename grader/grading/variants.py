@@ -20,7 +20,6 @@ import yaml
 
 from ..catalog import LOADER, Exercise
 from ..errors import PackProblem
-from ..sandbox.wire import Array
 
 REQUIRED = {"id": str, "usual": str, "other": str, "functions": list, "texts": list}
 OPTIONAL = {"titles": dict, "solution": str}
@@ -222,6 +221,8 @@ class Speech:
 
 
 def _arrays(value: Any) -> int:
+    from ..sandbox.wire import Array
+
     if isinstance(value, (tuple, list)):
         return sum(_arrays(item) for item in value)
     return int(isinstance(value, Array))

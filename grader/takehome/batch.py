@@ -13,17 +13,24 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..catalog import Pack, open_pack
 from ..errors import UsageProblem
 from ..workspace import write_beside
 from . import record as records
+from . import variants
 from .answers import read_answers
 from .plan import TakeHome
 from .returns import Return, find_file, read
 
+if TYPE_CHECKING:
+    from ..grading import Limits
+    from ..grading.variants import Variant
+    from ..verdict import Verdict
+
 JOURNAL, RESULTS = "journal.jsonl", "results.jsonl"
+NO_KIT = "No kit was made for this candidate (candidates.txt has no such name), so its variant is one that nobody was sent: rename the return to the name in the list."
 IN_FLIGHT = 4  # tasks handed out per worker at a time
 
 
@@ -36,6 +43,17 @@ class Task:
     plan: TakeHome
     pack_folder: str | None
     isolation: str = "auto"
+    kit: str = ""  # whose kit was sent out: seeds and variants come from this name; empty: the candidate's own
+    known: bool = True  # whether the team's list has the candidate
+
+    @property
+    def owner(self) -> str:
+        """The id that the candidate's kit was made for."""
+        return self.kit or self.candidate
+
+    def key(self, given: Return) -> str:
+        """What the record of this task depends on."""
+        return records.key(given, self.plan, self.owner if self.plan.variants else "")
 
 
 _crews: dict[str, Any] = {}
@@ -63,19 +81,19 @@ def grade_return(task: Task) -> str:
     pack = open_pack(task.pack_folder)
     exercises = [_exercise(task, pack, given, asked.id, asked.weight) for asked in task.plan.exercises]
     answers, remark = _answers(task.plan, given, pack) if task.plan.questions else ([], "")
+    remarks = [*given.remarks, remark, *map(variants.sentence, exercises), "" if task.known else NO_KIT]
     told = {
         "version": records.VERSION, "candidate": task.candidate, "entry": Path(task.path).name.encode("utf-8", "backslashreplace").decode(),
-        "key": records.key(given, task.plan), "problem": given.problem, "remarks": [*given.remarks, *([remark] if remark else [])],
+        "key": task.key(given), "problem": given.problem, "remarks": [remark for remark in remarks if remark],
         "exercises": exercises, "answers": answers,
     }
+    told |= {"kit": task.owner} if task.plan.variants else {}
     told["score"], told["max_score"] = records.totals(told)
     return records.dumps(told)
 
 
 def _exercise(task: Task, pack: Pack, given: Return, name: str, weight: float) -> dict[str, Any]:
-    from ..diagnosis import diagnosed, wants_diagnosis
-    from ..grading import Limits, grade, plan_for
-    from ..sandbox.errors import WorkerError
+    from ..grading import Limits
 
     exercise = pack.find(name)
     found = find_file(given, exercise.module, exercise.functions)
@@ -84,14 +102,36 @@ def _exercise(task: Task, pack: Pack, given: Return, name: str, weight: float) -
         return records.missing_record(exercise.id, exercise.title, exercise.points + exercise.stretch_points, weight, sentence)
     file, data = found
     limits = Limits(task.plan.timeout_s, task.plan.memory_mib)
-    warm = crew(task.isolation)
+    own = variants.variant(task.plan, task.owner, exercise)
+
+    def asked(variant: Variant) -> Verdict:
+        return _grade(task, variant, file, data, limits)
+
+    verdict = _diagnosed(task, own, asked(own))
+    if not task.plan.variants:
+        return records.exercise_record(verdict, file, weight, data)
+    other = variants.answered(own, verdict, asked)
+    return {**records.exercise_record(variants.told_in_the_usual(own, verdict, other), file, weight, data), "variant": variants.record(own, other)}
+
+
+def _grade(task: Task, variant: Variant, file: str, data: bytes, limits: Limits) -> Verdict:
+    from ..grading import grade, plan_for
+
+    exercise, warm = variant.asked, crew(task.isolation)
     device = "cuda" if exercise.gpu and os.path.exists("/dev/nvidiactl") else "cpu"
-    verdict = grade(exercise, data, name=file, limits=limits, seed=task.plan.seed(task.candidate, exercise.id), device=device, isolation=task.isolation,
-                    warm=lambda: warm.worker(plan_for(exercise, limits, device)))
+    return grade(exercise, data, name=file, limits=limits, seed=task.plan.seed(task.owner, exercise.id), device=device, isolation=task.isolation,
+                 warm=lambda: warm.worker(plan_for(exercise, limits, device)), flips=variant.flips)
+
+
+def _diagnosed(task: Task, own: Variant, verdict: Verdict) -> Verdict:
+    from ..diagnosis import diagnosed, wants_diagnosis
+    from ..grading import Limits, plan_for
+    from ..sandbox.errors import WorkerError
+
     if wants_diagnosis(verdict):
         with contextlib.suppress(WorkerError):
-            verdict = diagnosed(exercise, verdict, warm.troupe(plan_for(exercise, Limits(), "cpu")))
-    return records.exercise_record(verdict, file, weight, data)
+            return diagnosed(own.exercise, verdict, crew(task.isolation).troupe(plan_for(own.asked, Limits(), "cpu")), own.silent)
+    return verdict
 
 
 def _answers(plan: TakeHome, given: Return, pack: Pack) -> tuple[list[dict[str, Any]], str]:
@@ -165,7 +205,7 @@ def run(executor: Executor, tasks: list[Task], results: Path, jobs: int, on_done
     open_tasks = []
     for task in tasks:
         kept = before.get(task.candidate)
-        if kept is not None and kept["key"] == records.key(read(task.candidate, Path(task.path)), task.plan):
+        if kept is not None and kept["key"] == task.key(read(task.candidate, Path(task.path))):
             done[task.candidate] = kept
             on_done(kept, False)
         else:

@@ -18,7 +18,7 @@ from ..errors import PackProblem, UsageProblem
 from ..workspace import write_beside
 
 NAME, SECRET = "takehome.yaml", "secret.key"
-FIELDS = ("title", "exercises", "questions", "instructions", "deadline", "limits")
+FIELDS = ("title", "exercises", "questions", "instructions", "deadline", "limits", "variants")
 INSTRUCTIONS = "Write the functions, answer the questions, try the examples, pack, and send the archive back. Work alone; ask us anything."
 
 
@@ -42,6 +42,7 @@ class TakeHome:
     deadline: str = ""
     timeout_s: float = 60.0
     memory_mib: int = 4096
+    variants: bool = False
 
     def seed(self, candidate: str, exercise: str) -> int:
         """The seed of a candidate's hidden inputs: the same at every grading, unknown without the team's secret."""
@@ -50,7 +51,7 @@ class TakeHome:
 
     def digest(self) -> str:
         """What a result depends on besides the submission: if it changes, everything is graded anew."""
-        told = repr((self.exercises, self.questions, self.timeout_s, self.memory_mib, read_secret(self.folder)))
+        told = repr((self.exercises, self.questions, self.timeout_s, self.memory_mib, read_secret(self.folder))) + ("variants" if self.variants else "")
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
@@ -62,7 +63,7 @@ def read_secret(folder: Path) -> bytes:
         raise UsageProblem(f"{folder / SECRET} is missing: it is written by `attngrade takehome new`, and hidden inputs come from it. Restore it.") from None
 
 
-def write_plan(folder: Path, title: str, exercises: list[Exercise], questions: list[str], deadline: str) -> Path:
+def write_plan(folder: Path, title: str, exercises: list[Exercise], questions: list[str], deadline: str, variants: bool = False) -> Path:
     """Write takehome.yaml (for a person to edit) and the secret into a new folder. Raises UsageProblem."""
     path = folder / NAME
     if path.exists():
@@ -71,6 +72,7 @@ def write_plan(folder: Path, title: str, exercises: list[Exercise], questions: l
         "title": title, "instructions": INSTRUCTIONS, "deadline": deadline,
         "exercises": [{"exercise": exercise.id, "weight": 1} for exercise in exercises],
         "questions": [{"question": name, "weight": 0.25} for name in questions], "limits": {"timeout_s": 60, "memory_mib": 4096},
+        "variants": variants,
     }
     head = "# What you ask of your candidates. Edit it, then run `attngrade takehome build` beside it to write the candidate's folder anew.\n"
     try:
@@ -101,13 +103,16 @@ def read_plan(folder: Path, pack: Pack, questions: frozenset[str]) -> TakeHome:
     timeout, memory = limits.get("timeout_s", 60), limits.get("memory_mib", 4096)
     if not isinstance(timeout, (int, float)) or timeout <= 0 or not isinstance(memory, int) or memory < 256:
         problems.append("limits: timeout_s is seconds above 0, memory_mib a whole number from 256")
+    variants = table.get("variants", False)
+    if not isinstance(variants, bool):
+        problems.append(f"variants: true (each candidate gets his own conventions) or false, not {variants!r}")
     deadline = _deadline(table.get("deadline"), problems)
     if not exercises and not asked:
         problems.append("nothing is asked: name at least one exercise or question")
     if problems:
         raise PackProblem(str(path), problems)
     return TakeHome(folder, str(table.get("title") or "Take-home"), exercises, asked, str(table.get("instructions") or INSTRUCTIONS), deadline,
-                    float(timeout), int(memory))
+                    float(timeout), int(memory), variants)
 
 
 def _asked(rows: Any, kind: str, known: frozenset[str], problems: list[str]) -> tuple[Asked, ...]:

@@ -15,9 +15,9 @@ VERSION = 1
 SOURCE_CAP = 100_000
 
 
-def key(given: Return, plan: TakeHome) -> str:
-    """What a record depends on: the plan's digest and the return's bytes. A record with another key is stale."""
-    digest = hashlib.sha256(plan.digest().encode())
+def key(given: Return, plan: TakeHome, owner: str = "") -> str:
+    """What a record depends on: the plan's digest, the return's bytes, and where kits differ whose kit it was. A record with another key is stale."""
+    digest = hashlib.sha256(plan.digest().encode() + owner.encode("utf-8", "backslashreplace"))
     for name in sorted(given.files):
         digest.update(f"{name}\0{len(given.files[name])}\0".encode() + given.files[name])
     digest.update(given.problem.encode())
