@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .plugin import Grading
     from .variants import Tongue, Variant
 
+ON_A_DEVICE = 5  # times the wall clock: kernels are compiled there for every dtype, width and layout, half a second each
+DEVICE_MIB = 4096  # and more memory: the driver and its libraries
 SEVERITY = (Reason.RULE_BROKEN, Reason.LOAD_ERROR, Reason.TIMEOUT, Reason.MEMORY, Reason.CRASH, Reason.WRONG_RESULT, Reason.NOT_IMPLEMENTED)
 
 
@@ -37,7 +39,7 @@ class Grader(AttngradeError):
 def plan_for(exercise: Exercise, limits: Limits, device: str) -> jail.Plan:
     """What a worker of this exercise needs."""
     hidden = tuple(rule.name for rule in exercise.off_limits if rule.kind == "module" and "." not in rule.name and not rule.functions)
-    return jail.Plan(exercise.imports, exercise.framework, device, limits.memory_mib, hidden)
+    return jail.Plan(exercise.imports, exercise.framework, device, limits.memory_mib + (DEVICE_MIB if device != "cpu" else 0), hidden)
 
 
 def grade(
@@ -47,7 +49,7 @@ def grade(
     """The verdict on one submission's source. ``warm`` gives a started worker (used once); otherwise one is started here.
 
     ``flips`` are the conventions that this submission was asked the other way round (variants.py).
-    Raises JailError where the isolation asked for can't be had. A fault of the grader's own is a verdict ``error``.
+    Raises JailError where the isolation asked for can't be had, and NoDevice where the host sees no such device. A fault of the grader's own is a verdict ``error``.
     """
     from .source import Unreadable, read_source
     from .variants import Variant
@@ -56,6 +58,10 @@ def grade(
     started = time.monotonic()
     variant = Variant(exercise, flips)
     exercise = variant.exercise
+    if device != "cpu":
+        from .devices import require
+
+        require(device)
     opening = Opening(exercise, limits, device, isolation, warm, variant.tongue())
     try:
         source = read_source(data, name or exercise.stub.name)
@@ -69,6 +75,10 @@ def grade(
         from .blame import settle
 
         problem = "; ".join([*grading.problems, *settle(variant, grading, plan_for(exercise, limits, device), seed)])
+    if device != "cpu":
+        from .devices import beside_the_interpreter
+
+        beside_the_interpreter(variant, grading, lambda: Opening(exercise, limits, "cpu", isolation, None, variant.tongue()), source, seed)
     verdict = conclude(exercise, grading, problem, source, device, seed)
     return replace(
         verdict, isolation=opening.isolation, isolation_note=opening.note, duration_s=time.monotonic() - started, output=opening.output, line=opening.line,
@@ -97,6 +107,7 @@ class Opening:
         self.deadline: float | None = None
         self._warm = warm
         self._current: Worker | None = None
+        self._reference: Worker | None = None
         self._early = None if warm is not None else jail.start_for(plan_for(exercise, limits, device), isolation)
 
     def worker(self) -> Worker:
@@ -114,6 +125,7 @@ class Opening:
 
     def load(self, source: str) -> Any:
         """A proxy on a fresh worker that has loaded the source. Raises WorkerError."""
+        from ..sandbox import gauge
         from ..sandbox.errors import Raised
         from ..sandbox.host import raise_if_raised
         from ..sandbox.proxy import Submission
@@ -123,7 +135,7 @@ class Opening:
             raise Raised({"type": "SyntaxError", "message": str(self.unreadable), "line": self.unreadable.line})
         worker = self.worker()
         if self.deadline is None:
-            self.deadline = time.monotonic() + self.limits.timeout_s
+            self.deadline = time.monotonic() + self.limits.timeout_s * (ON_A_DEVICE if self.device != "cpu" else 1)
         worker.deadline = self.deadline
         reply = worker.ask({
             "op": "load", "module": self.exercise.module, "source": source,
@@ -137,7 +149,25 @@ class Opening:
             raise
         defines = reply.get("defines")
         self.defines = {str(key): str(value) for key, value in defines.items()} if isinstance(defines, dict) else {}
-        return Submission(worker, self.defines, self.tongue)
+        proxy = Submission(worker, self.defines, self.tongue)
+        if self.device != "cpu":
+            proxy.gauge, proxy.rival = gauge.find(), self.reference
+        return proxy
+
+    def reference(self) -> Worker:
+        """A trusted worker on the same device that has the reference: what a submission is raced against. Raises NoRival."""
+        from ..sandbox.errors import WorkerError
+        from ..sandbox.host import Worker, raise_if_raised
+        from ..sandbox.race import NoRival
+
+        if self._reference is None or not self._reference.alive():
+            self._reference = Worker(plan_for(self.exercise, self.limits, self.device), "trusted")
+            try:
+                for message in ({"op": "open", "solution": str(self.exercise.solution), "misconceptions": ""}, {"op": "cast", "ids": []}):
+                    raise_if_raised(self._reference.ask(message), "the pack")
+            except (WorkerError, AttngradeError) as error:
+                raise NoRival(str(error)) from None
+        return self._reference
 
     def _retire(self) -> None:
         from ..sandbox.scrub import clean_text
@@ -158,6 +188,8 @@ class Opening:
             self.isolation = self._current.isolation
             self._early = None
         self._retire()
+        if self._reference is not None:
+            self._reference.close()
         if self.isolation == "auto":
             self.isolation = jail.likely()
 
@@ -209,10 +241,13 @@ def conclude(exercise: Exercise, grading: Grading, problem: str, source: str, de
     if grading.load_error is not None:
         reason = Reason.LOAD_ERROR if grading.load_error.reason == "wrong-result" else Reason(grading.load_error.reason)
         return replace(base, word=Word.FAILED, reason=Reason.RULE_BROKEN if broken else reason, message=_load_message(grading))
-    reasons = {check.reason for check in checks if check.outcome is Outcome.FAILED and check.reason and not (check.stretch and check.reason is Reason.WRONG_RESULT)}
+    required = [check for check in checks if not check.stretch]
+    forgiven = {Reason.WRONG_RESULT}  # in a stretch check; and how else one ends, where every required one has passed
+    if all(check.outcome is Outcome.PASSED for check in required):
+        forgiven |= {Reason.TIMEOUT, Reason.MEMORY, Reason.CRASH}
+    reasons = {check.reason for check in checks if check.outcome is Outcome.FAILED and check.reason and not (check.stretch and check.reason in forgiven)}
     if broken:
         reasons.add(Reason.RULE_BROKEN)
-    required = [check for check in checks if not check.stretch]
     if reasons:
         return replace(base, word=Word.FAILED, reason=next(reason for reason in SEVERITY if reason in reasons))
     unseen = [check for check in required if check.outcome is Outcome.SKIPPED]

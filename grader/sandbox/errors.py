@@ -2,6 +2,7 @@
 
 WorkerError
 ├── WorkerDied       the process ended while an answer was owed
+│   └── DeviceLost   a kernel did what a GPU forgives nobody: the process can use the device no more
 ├── WorkerTimeout    the wall clock of the exercise ran out
 ├── WorkerMemory     the process tree outgrew its limit, or an allocation was refused
 ├── WorkerGarbage    what came over the pipe is not a frame, or not the reply that was asked for
@@ -13,10 +14,15 @@ None of them is a ValueError, so that a check which waits for one can't take a f
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..errors import AttngradeError
 from .scrub import one_line
+
+FATAL = re.compile(r"illegal memory access|misaligned address|illegal instruction|illegal address space|unspecified launch failure|device-side assert"
+                   r"|hardware stack error|invalid program counter|operation not supported on global/shared address space|launch timed out", re.I)
+DRIVER = re.compile(r"CUDA error|Triton Error \[CUDA\]|CUDA driver error", re.I)
 
 
 class StartFailed(AttngradeError):
@@ -31,6 +37,14 @@ class WorkerError(Exception):
 
 class WorkerDied(WorkerError):
     """The worker's process ended while an answer was owed."""
+
+
+class DeviceLost(WorkerDied):
+    """The process is alive, and its device is gone: whatever it asks of it now is refused."""
+
+    def __init__(self, function: str, said: str):
+        super().__init__(f"{function or 'The file'}: a kernel was stopped by the GPU ({said}). Look for an address outside of a tensor: a tail without a mask, "
+                         "a stride of another tensor, an offset beyond 32 bits. The remaining checks run in a fresh process.")
 
 
 class WorkerTimeout(WorkerError):
@@ -73,6 +87,12 @@ class Raised(WorkerError):
     def unwritten(self) -> bool:
         """Whether this is a stub speaking."""
         return "NotImplementedError" in self.bases
+
+
+def lost(raised: Raised) -> str:
+    """What the GPU stopped a kernel for, where an exception tells of that; empty where it tells of anything else."""
+    found = FATAL.search(raised.said)
+    return found.group().lower() if found and DRIVER.search(raised.said) else ""
 
 
 class NoGradient(Raised):

@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 from . import jail, processes, scrub, wire
 from .errors import NoGradient, Raised, StartFailed, WorkerDied, WorkerError, WorkerGarbage, WorkerMemory, WorkerTimeout
@@ -206,7 +206,17 @@ class Worker:
         """Processor time of the worker's own process so far, from the kernel; 0 where it doesn't tell."""
         return self._tree.cpu()
 
+    def process_ids(self) -> list[int]:
+        """The processes of the worker's tree."""
+        return self._tree.members()
+
     # ------------------------------------------------------------ the end
+
+    def give_up(self, error: WorkerError) -> NoReturn:
+        """End a worker that lives and can be used no more; raises the error that says why."""
+        self.death = error
+        self.close()
+        raise error
 
     def close(self) -> None:
         """Kill the whole tree, wait until it is gone, keep the last of what was printed."""

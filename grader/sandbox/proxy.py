@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import wire
-from .errors import Raised, WorkerGarbage
+from .errors import DeviceLost, Raised, WorkerGarbage, lost
 from .host import Worker, raise_if_raised
+
+if TYPE_CHECKING:
+    from .gauge import Gauge, Watched
+    from .race import Race
 
 RECORD_CAP = 8 << 20  # a call with more bytes than this is not kept for the diagnosis
 RECORDS_CAP = 128 << 20  # nor is any call after this many bytes in all
@@ -32,6 +37,7 @@ class Call:
     launches: tuple[dict[str, Any], ...] = ()
     spilled: tuple[str, ...] = ()
     device_bytes: int = 0
+    seen_bytes: int | None = None
     check: str = ""
     seconds: float = 0.0
     peak_bytes: int = 0
@@ -149,6 +155,8 @@ class Submission:
         self._recorded = 0
         self.check = ""
         self.last: Call | None = None
+        self.gauge: Gauge | None = None  # set by whoever starts workers on a device
+        self.rival: Callable[[], Worker] | None = None  # a trusted worker with the reference, to race against
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -173,15 +181,17 @@ class Submission:
 
     def _call(self, message: dict[str, Any], function: str, args: tuple[Any, ...], kwargs: dict[str, Any], number: int | None = None) -> tuple[Any, Any]:
         keep = next(self._numbers) if kwargs.pop("_keep", False) else None
-        decoy, fence = bool(kwargs.pop("_decoy", False)), bool(kwargs.pop("_fence", False))
+        decoy, fence, gauged = (bool(kwargs.pop(option, False)) for option in ("_decoy", "_fence", "_gauged"))
         message = {**message, "args": sendable(args), "kwargs": sendable(kwargs), "kept": keep, "decoy": decoy, "fence": fence}
         speech = self._tongue.speech(message) if self._tongue is not None else None
         sent = speech.out(message) if speech is not None else message
         self._worker.wait_ready()
         before, started = self._worker.mark_memory(), time.monotonic()
-        reply = self._worker.ask(sent)
+        with self._gauged(gauged) as seen:
+            reply = self._worker.ask(sent)
         call = Call(
             function, message, check=self.check, seconds=time.monotonic() - started, peak_bytes=max(0, self._worker.peak_bytes() - before),
+            seen_bytes=seen.growth if seen is not None else None,
             mutated=_words(reply.get("mutated")), touched=_words(reply.get("touched")), launches=_launches(reply.get("launches")),
             spilled=_words(reply.get("spilled")), device_bytes=_count(reply.get("device_bytes")), object=number,
             replayable=not decoy and weight(message["args"]) + weight(reply.get("value")) < RECORD_CAP,
@@ -190,6 +200,8 @@ class Submission:
             raise_if_raised(reply, function)
         except Raised as raised:
             self._note(replace(call, raised=raised))
+            if self._worker.plan.device != "cpu" and (stopped := lost(raised)):
+                self._worker.give_up(DeviceLost(function, stopped))
             raise
         if speech is not None:
             reply = speech.home(reply, message)
@@ -198,6 +210,30 @@ class Submission:
         call = replace(call, value=reply.get("value"), grads=grads if isinstance(grads, tuple) else None)
         self._note(call)
         return received(call.value, call, keep), received(call.grads, call) if call.grads is not None else ()
+
+    def _gauged(self, asked: bool) -> contextlib.AbstractContextManager[Watched | None]:
+        if not asked or self.gauge is None:
+            return contextlib.nullcontext()
+        from .gauge import watching
+
+        return watching(self.gauge, self._worker.process_ids())
+
+    def race(self, name: str, *arrays: np.ndarray | wire.Array, axis: int, depth: int, rng: np.random.Generator, **kwargs: Any) -> Race | None:
+        """How fast a function is beside the reference's, on tensors of one shape along ``axis`` (see race.py). None where there is nothing to race against."""
+        if self._defines is not None and name not in self._defines:
+            raise missing(name, self._defines)
+        if self.rival is None or self._tongue is not None:
+            return None
+        from .race import NoRival, run
+
+        try:
+            return run(self._worker, self.rival(), name, list(sendable(arrays)), axis=axis, depth=depth, rng=rng, kwargs=kwargs)
+        except NoRival:
+            return None
+        except Raised as raised:
+            if stopped := lost(raised):
+                self._worker.give_up(DeviceLost(name, stopped))
+            raise
 
     def _note(self, call: Call) -> None:
         self.last = call
@@ -235,6 +271,10 @@ class Submission:
     def device_bytes(self, result: Any = None) -> int:
         """By how much the call raised the high-water mark of the device's allocator (the worker's word, on a GPU alone)."""
         return self._record(result).device_bytes
+
+    def seen_bytes(self, result: Any = None) -> int | None:
+        """The same as the driver told the host while the call ran (with ``_gauged=True``); None where the driver's library isn't to be had."""
+        return self._record(result).seen_bytes
 
     def peak_bytes(self, result: Any = None) -> int:
         """Growth of the worker's resident high-water mark during the call, in bytes, measured by the host."""
