@@ -12,7 +12,7 @@ from .text import tame
 
 def render(verdicts: list[Verdict]) -> str:
     """One report. Renderers read no clock: the report starts at 0 and lasts as long as the gradings did."""
-    tests = [_test(verdict, check) for verdict in verdicts for check in verdict.checks] + [_fault(v) for v in verdicts if not v.checks]
+    tests = [_test(verdict, check) for verdict in verdicts for check in verdict.checks] + [_fault(v) for v in verdicts if v.word is Word.ERROR or not v.checks]
     count = lambda status: sum(test["status"] == status for test in tests)  # noqa: E731
     summary = {"tests": len(tests), **{status: count(status) for status in ("passed", "failed", "skipped", "pending", "other")}, "start": 0,
                "stop": round(1000 * sum(verdict.duration_s for verdict in verdicts))}

@@ -18,17 +18,18 @@ def render(verdicts: list[Verdict]) -> str:
 
 
 def _suite(root: ET.Element, verdict: Verdict) -> None:
-    cases = verdict.checks
+    cases, fault = verdict.checks, verdict.word is Word.ERROR
+    whole = fault or not cases  # told of the grading itself: there is no check to tell it of
     counts = {
-        "errors": int(verdict.word is Word.ERROR), "failures": sum(c.outcome is Outcome.FAILED for c in cases),
-        "skipped": sum(c.outcome is Outcome.SKIPPED for c in cases), "tests": len(cases) + (not cases),
+        "errors": int(fault), "failures": sum(c.outcome is Outcome.FAILED for c in cases) + (whole and not fault),
+        "skipped": sum(c.outcome is Outcome.SKIPPED for c in cases), "tests": len(cases) + whole,
     }
     suite = ET.SubElement(root, "testsuite", {"name": verdict.exercise, "time": f"{verdict.duration_s:.3f}", **{key: str(n) for key, n in counts.items()}})
     for check in cases:
         _case(suite, verdict, check)
-    if not cases:
+    if whole:
         case = ET.SubElement(suite, "testcase", classname=f"attngrade.{verdict.exercise}", name="grading", time="0")
-        ET.SubElement(case, "error" if verdict.word is Word.ERROR else "failure", message=tame(verdict.message), type=str(verdict.reason))
+        ET.SubElement(case, "error" if fault else "failure", message=tame(verdict.message), type=str(verdict.reason))
     if verdict.output:
         ET.SubElement(suite, "system-out").text = tame(verdict.output)
 
