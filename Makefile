@@ -12,7 +12,7 @@ check: jail setup  ## install, then the main job: six right submissions, then a 
 	@echo "== a wrong submission, and what its author is told =="
 	@$(BIN)/attngrade check exercise03 --file tests/examples/top_left_mask.py; [ $$? -eq 1 ]
 
-test: check suite  ## the same, then the whole suite: lint, types, tests
+test: check suite release  ## the same, then the whole suite: lint, types, tests, wheel and sdist
 
 suite: lint types
 	$(BIN)/python -m pytest -q -p xdist -n 2 --dist loadgroup -p rerunfailures --reruns 1  # pseudo-terminals and kills depend on the machine's load
@@ -35,7 +35,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	touch $@
 
 jail:  ## bubblewrap for the jail and Chromium for the page tests, where we may install them
-	@sh scripts/system_packages.sh
+	@PYTHON=$(PYTHON) sh scripts/system_packages.sh
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from attngrade.catalog import Exercise, OffLimits, builtin
+from attngrade.catalog import Exercise, builtin
 from attngrade.cli import cli
 from attngrade.errors import AttngradeError, PackProblem, UsageProblem
 from attngrade.quiz.question import load_bank

@@ -5,7 +5,7 @@ want=""
 command -v bwrap >/dev/null 2>&1 || want="$want bubblewrap"
 command -v chromium >/dev/null 2>&1 || want="$want chromium"
 command -v chromedriver >/dev/null 2>&1 || want="$want chromium-driver"
-python3.11 -c "import ensurepip" >/dev/null 2>&1 || want="$want python3.11-venv"
+"${PYTHON:-python3.11}" -c "import ensurepip" >/dev/null 2>&1 || want="$want $(basename "${PYTHON:-python3.11}")-venv"
 [ -n "$want" ] || exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
   export DEBIAN_FRONTEND=noninteractive
