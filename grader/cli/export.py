@@ -13,6 +13,7 @@ FORMATS = {  # name -> (module of this package, one line); a module exposes EXPO
     "tsv": ("export_questions", "the questions as cards for any flashcard program"),
     "moodle": ("export_questions", "the questions as Moodle XML"),
     "html": ("export_questions", "a page to print, readable offline"),
+    "moodle-grades": ("export_grades", "a graded batch for Moodle's gradebook"),
     "gradescope": ("export_course", "an autograder for Gradescope"),
     "github-classroom": ("export_course", "an assignment for GitHub Classroom"),
 }

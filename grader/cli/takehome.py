@@ -272,7 +272,6 @@ def report(kit: Path, results: Path | None, output: Path | None, pack: Path | No
 
     from ..catalog import open_pack
     from ..takehome import review
-    from ..takehome.batch import RESULTS
     from ..takehome.candidates import read_candidates
     from ..takehome.pages import as_csv, batch_view
     from ..takehome.plan import read_plan
@@ -282,11 +281,7 @@ def report(kit: Path, results: Path | None, output: Path | None, pack: Path | No
     found = open_pack(pack)
     plan = read_plan(kit, found, frozenset(_prompts(found)))
     folder = results or kit / "results"
-    try:
-        lines = (folder / RESULTS).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        raise UsageProblem(f"There are no results in {folder}. Grade first: attngrade takehome grade RETURNS --kit {kit}") from None
-    records, remarks = review.reviewed([json.loads(line) for line in lines], review.read_overrides(folder))
+    records, remarks = review.reviewed_batch(kit, results)
     records = with_kin(records, plan, found, read_candidates(kit))
     alike = [pair for asked in plan.exercises for pair in pairs(asked.id, _sources(records, asked.id), found.find(asked.id).stub.read_text(encoding="utf-8"))]
     target = output or kit / "report"

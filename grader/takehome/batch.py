@@ -23,13 +23,14 @@ from . import variants
 from .answers import read_answers
 from .plan import TakeHome
 from .returns import Return, find_file, read
+from .review import RESULTS
 
 if TYPE_CHECKING:
     from ..grading import Limits
     from ..grading.variants import Variant
     from ..verdict import Verdict
 
-JOURNAL, RESULTS = "journal.jsonl", "results.jsonl"
+JOURNAL = "journal.jsonl"
 NO_KIT = "No kit was made for this candidate (candidates.txt has no such name), so its variant is one that nobody was sent: rename the return to the name in the list."
 IN_FLIGHT = 4  # tasks handed out per worker at a time
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from ..catalog import LOADER
-from ..errors import PackProblem
+from ..errors import PackProblem, UsageProblem
 from .record import totals
 
-NAME = "overrides.yaml"
+NAME, RESULTS = "overrides.yaml", "results.jsonl"
 EXAMPLE = """# A reviewer's own scores; regrading leaves this file alone. For example:
 # Ada Lovelace:
 #   exercise03: {score: 30, note: "right idea, wrong dtype; agreed with B."}
@@ -38,6 +39,16 @@ def read_overrides(folder: Path) -> dict[str, dict[str, dict[str, Any]]]:
     if problems:
         raise PackProblem(str(path), problems)
     return {str(candidate): parts for candidate, parts in table.items()}
+
+
+def reviewed_batch(kit: Path, results: Path | None = None) -> tuple[list[dict[str, Any]], list[str]]:
+    """The graded batch of a kit with reviewers' overrides in it, and remarks on overrides that meet nobody. Raises UsageProblem where nothing is graded yet."""
+    folder = results or kit / "results"
+    try:
+        lines = (folder / RESULTS).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        raise UsageProblem(f"There are no results in {folder}. Grade first: attngrade takehome grade RETURNS --kit {kit}") from None
+    return reviewed([json.loads(line) for line in lines], read_overrides(folder))
 
 
 def reviewed(records: list[dict[str, Any]], overrides: dict[str, dict[str, dict[str, Any]]]) -> tuple[list[dict[str, Any]], list[str]]:
