@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..catalog import Exercise
@@ -62,15 +63,18 @@ def grade(
         from .devices import require
 
         require(device)
-    opening = Opening(exercise, limits, device, isolation, warm, variant.tongue())
-    try:
-        source = read_source(data, name or exercise.stub.name)
-    except Unreadable as error:
-        source, opening.unreadable = "", error
-    try:
-        grading, problem = run_checks(exercise, lambda: opening.load(source), seed, device, on_result, variant=variant)
-    finally:
-        opening.close()
+    for chance in (warm, None):  # a jail that was ended from outside is nobody's fault: once more, in a fresh one
+        opening = Opening(exercise, limits, device, isolation, chance, variant.tongue())
+        try:
+            source = read_source(data, name or exercise.stub.name)
+        except Unreadable as error:
+            source, opening.unreadable = "", error
+        try:
+            grading, problem = run_checks(exercise, partial(opening.load, source), seed, device, on_result, variant=variant)
+        finally:
+            opening.close()
+        if grading.lost is None:
+            break
     if grading.doubts:
         from .blame import settle
 

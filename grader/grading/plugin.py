@@ -13,7 +13,8 @@ import pytest
 from ..checks import claims
 from ..checks.claims import Claim
 from ..checks.claims import arguments as shown_call
-from ..sandbox.errors import Raised, WorkerError, WorkerTimeout
+from ..errors import AttngradeError
+from ..sandbox.errors import JailLost, Raised, WorkerError, WorkerTimeout
 from ..sandbox.proxy import Submission, received
 from ..verdict import CheckResult, Evidence, Outcome, Reason
 
@@ -59,6 +60,7 @@ class Grading:
     problems: list[str] = field(default_factory=list)  # every fault of the grader's, once the run has ended
     calls: list[Any] = field(default_factory=list)
     load_error: WorkerError | None = None
+    lost: JailLost | None = None
     on_result: Callable[[CheckResult], None] | None = None
     only: frozenset[str] | None = None  # run the checks of these functions alone
     flips: frozenset[str] = frozenset()  # conventions that are asked the other way round
@@ -95,8 +97,8 @@ class Grading:
     def _current(self) -> Submission:
         if self.load_error is not None:
             raise NotLoaded(str(self.load_error))
-        if self._over is not None:
-            raise NotLoaded(str(self._over))
+        if self._over is not None or self.lost is not None:
+            raise NotLoaded(str(self._over or self.lost))
         if self._submission is None:
             try:
                 self._submission = self.fresh()
@@ -198,7 +200,11 @@ class Grading:
         if isinstance(error, AssertionError):
             return replace(lost, message=str(error).splitlines()[0] if str(error) else expected.title, evidence=Evidence(arguments=self._last_call()),
                            reason=Reason.WRONG_RESULT)
-        self.doubts[expected.id] = self._doubt(error)
+        if isinstance(error, (AttngradeError, OSError)):
+            self.lost = error if isinstance(error, JailLost) else self.lost
+            self.faults.append(f"{expected.id}: {error}")
+        else:
+            self.doubts[expected.id] = self._doubt(error)
         return replace(lost, outcome=Outcome.SKIPPED, message="The grader could not run this check.")
 
     def _doubt(self, error: BaseException) -> Doubt:

@@ -29,6 +29,10 @@ class StartFailed(AttngradeError):
     """No worker could be started: a fault of the grader, charged to nobody."""
 
 
+class JailLost(AttngradeError):
+    """The jail around a worker was ended from outside, where no submission reaches: a fault charged to nobody."""
+
+
 class WorkerError(Exception):
     """A fault charged to the submission; ``reason`` is the verdict's word for it."""
 

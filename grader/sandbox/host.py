@@ -13,7 +13,7 @@ import time
 from typing import Any, NoReturn
 
 from . import jail, processes, scrub, wire
-from .errors import NoGradient, Raised, StartFailed, WorkerDied, WorkerError, WorkerGarbage, WorkerMemory, WorkerTimeout
+from .errors import JailLost, NoGradient, Raised, StartFailed, WorkerDied, WorkerError, WorkerGarbage, WorkerMemory, WorkerTimeout
 
 TICK_S = 0.05
 PRINTED_CAP = 64 << 10
@@ -86,7 +86,7 @@ class Worker:
             self._silence()
             self._send(wire.pack({**message, "id": question}))
             reply = self._receive(question, self.deadline)
-        except (WorkerDied, WorkerTimeout, WorkerMemory, WorkerGarbage) as error:
+        except (WorkerDied, WorkerTimeout, WorkerMemory, WorkerGarbage, JailLost) as error:
             self.death = error
             self.close()
             raise
@@ -182,6 +182,8 @@ class Worker:
         if self._ready is False:
             said = self.printed.decode("utf-8", "replace").strip().splitlines()
             return WorkerDied(f"The worker did not start: {said[-1] if said else 'it said nothing'}.")
+        if self._start.fallen():
+            return JailLost("The jail was ended from outside while a result was owed; free memory, and let nothing kill `bwrap`.")
         if code is not None and code < 0:
             return WorkerDied(f"The submission's process was ended by signal {signal.Signals(-code).name} while a result was owed.")
         if code is not None and code > 128 and code - 128 in signal.valid_signals():

@@ -18,6 +18,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -65,6 +66,7 @@ class Start:
     printed: int
     isolation: str
     scratch: str | None = None
+    fallen: Callable[[], bool] = bool  # whether the jail itself was ended, which nobody inside can do
 
 
 def bubblewrap() -> str | None:
@@ -196,7 +198,7 @@ def _jailed(plan: Plan, wire: tuple[int, int], printed: int) -> Start:
     finally:
         for fd in (*held.values(), listed):
             os.close(fd)
-    return Start(process, -1, -1, -1, "bubblewrap")
+    return Start(process, -1, -1, -1, "bubblewrap", fallen=lambda: (process.poll() or 0) < 0)
 
 
 def _held(content: bytes) -> int:

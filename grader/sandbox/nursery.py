@@ -68,7 +68,7 @@ class Nursery:
         finally:
             inner.close()
             os.close(printed)
-        self._ready = False
+        self.ready = False
 
     def start(self) -> jail.Start:
         """A fresh worker. Raises NestError."""
@@ -77,11 +77,20 @@ class Nursery:
             return self._hatch()
 
     def _wait_ready(self) -> None:
-        if not self._ready:
+        if not self.ready:
             self._control.settimeout(60)
             if self._receive()[0] != b"ready":
                 raise NestError(self._last_words())
-            self._ready = True
+            self.ready = True
+
+    def fallen(self) -> bool:
+        """Whether the nest has ended: with it ends whatever it hatched."""
+        if self._process.poll() is not None:
+            return True
+        try:
+            return _readable(self._control.fileno(), 0) and not self._control.recv(1, socket.MSG_PEEK)
+        except OSError:
+            return True
 
     def _receive(self) -> tuple[bytes, list[int]]:
         try:
@@ -112,7 +121,7 @@ class Nursery:
             raise NestError(said.strip() or self._last_words())
         for fd in (inward[1], outward[0], printed[0]):
             os.set_blocking(fd, False)
-        return jail.Start(Hatched(handles[0]), inward[1], outward[0], printed[0], "bubblewrap")  # type: ignore[arg-type]
+        return jail.Start(Hatched(handles[0]), inward[1], outward[0], printed[0], "bubblewrap", fallen=self.fallen)  # type: ignore[arg-type]
 
     def _last_words(self) -> str:
         with contextlib.suppress(OSError):
@@ -180,14 +189,22 @@ class Crew:
     def worker(self, plan: jail.Plan) -> Worker:
         """A fresh worker that has loaded nothing yet."""
         if jail.resolve(self.isolation) == "bubblewrap" and plan.device == "cpu":
-            nest = self._nest(plan)
-            if nest is not None:
+            for _ in range(2):  # a nest that worked and was killed has a successor; one that never worked has none
+                nest = self._nest(plan)
+                if nest is None:
+                    break
                 try:
                     return Worker(plan, "bubblewrap", nest.start())
                 except NestError:
-                    self._nests[plan] = None
-                    nest.close()
+                    self._give_up(plan, nest)
         return Worker(plan, self.isolation)
+
+    def _give_up(self, plan: jail.Plan, nest: Nursery) -> None:
+        nest.close()
+        if nest.ready:
+            del self._nests[plan]
+        else:
+            self._nests[plan] = None
 
     def _nest(self, plan: jail.Plan) -> Nursery | None:
         if plan not in self._nests:
