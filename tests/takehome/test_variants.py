@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from attngrade.catalog import builtin
@@ -248,7 +249,9 @@ def graded_team(team, tmp_path_factory):
         (home / f"{builtin().find('3').module}.py").write_text(sources[case], encoding="utf-8")
     attngrade("takehome", "grade", folder / "in", "--kit", team, "--results", folder / "out", "--jobs", "1")
     attngrade("takehome", "report", team, "--results", folder / "out", "--output", folder / "pages")
-    rows = {row["candidate"]: row for row in json.loads((folder / "pages" / "report.json").read_text())["results"]}
+    report = json.loads((folder / "pages" / "report.json").read_text())
+    jsonschema.validate(report, json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "report.json").read_text(encoding="utf-8")))
+    rows = {row["candidate"]: row for row in report["results"]}
     pages = [path.read_text(encoding="utf-8") for path in (folder / "pages" / "candidates").iterdir()]
     return owners, {case: rows[owner.replace(" ", "_")] for case, owner in owners.items()}, pages
 
