@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import sys
 from typing import Any
 
@@ -84,13 +86,32 @@ def cli(ctx: click.Context) -> None:
         standing()
 
 
+def tidy_ends() -> list[int]:
+    """Being told to end, or losing the terminal, ends this process as Ctrl-C does: everything is tidied up first. Gives the signals that came."""
+    came: list[int] = []
+    own = os.getpid()
+
+    def end(number: int, _: object) -> None:
+        came.append(number)
+        if os.getpid() != own:  # forked from here: not ours to tidy
+            os._exit(128 + number)
+        raise KeyboardInterrupt
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
+    return came
+
+
 def main(args: list[str] | None = None) -> None:
     """Run the command line; every error a person sees is one sentence and an exit code."""
+    stopped_by = tidy_ends()
     try:
         code: Any = cli.main(args, prog_name="attngrade", standalone_mode=False)
     except click.exceptions.Abort:
         click.echo("Stopped.", err=True)
-        sys.exit(130)
+        sys.exit(128 + (stopped_by[0] if stopped_by else signal.SIGINT))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

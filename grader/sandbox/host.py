@@ -6,7 +6,6 @@ import contextlib
 import os
 import secrets
 import select
-import shutil
 import signal
 import subprocess
 import time
@@ -232,7 +231,7 @@ class Worker:
         self._open = set()
         self._start.send = -1
         if self._start.scratch:
-            shutil.rmtree(self._start.scratch, ignore_errors=True)
+            self._start.scratch.close()
         if self.death is None:
             self.death = WorkerDied("The worker was closed.")
 

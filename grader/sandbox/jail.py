@@ -7,7 +7,6 @@ environment of any process that the jail can see: bwrap itself starts with an em
 
 from __future__ import annotations
 
-import contextlib
 import glob
 import json
 import os
@@ -17,7 +16,6 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +23,7 @@ from pathlib import Path
 
 from ..errors import AttngradeError
 from . import filters
+from .scratch import Scratch, sweep
 
 HERE = Path(__file__).resolve().parent
 WORKER_FILES = ("worker.py", "wire.py", "devices.py", "sentry.py", "offlimits.py", "confine.py", "filters.py")
@@ -36,8 +35,6 @@ KERNEL_FACTS = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/proc/
 DRIVER_NODES = "/dev/nvidia*"
 DRIVER_FACTS = ("/proc/driver/nvidia*", "/sys/module/nvidia*", "/sys/bus/pci", "/sys/devices/pci*", "/sys/devices/system")
 DRIVER_WRITES = ("/proc/self/task", "/dev/null")  # names of threads, without which cuInit fails; and where compilers are told to be quiet
-SCRATCH = "attngrade-worker-"
-LEFT_S = 600  # a folder whose grader can't be seen is left alone for so long: it may live in another container
 PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVPL_BLAS_DEBUG_CPU_TYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 
 
@@ -65,7 +62,7 @@ class Start:
     receive: int
     printed: int
     isolation: str
-    scratch: str | None = None
+    scratch: Scratch | None = None
     fallen: Callable[[], bool] = bool  # whether the jail itself was ended, which nobody inside can do
 
 
@@ -143,8 +140,8 @@ def _environment(plan: Plan, home: str) -> dict[str, str]:
 
 
 def _plain(plan: Plan, wire: tuple[int, int], printed: int, program: list[str], isolation: str) -> Start:
-    _sweep()
-    home = tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
+    scratch = Scratch()
+    home = scratch.path
     shown, hidden = visible_folders(), hidden_folders(plan)
     reach = {"read": [*shown, *SMALL_FILES, *KERNEL_FACTS], "write": [], "hidden": hidden}
     if plan.device == "cuda":
@@ -158,22 +155,13 @@ def _plain(plan: Plan, wire: tuple[int, int], printed: int, program: list[str], 
             pass_fds=wire, start_new_session=True,
         )
     except OSError:
-        shutil.rmtree(home, ignore_errors=True)
+        scratch.close()
         raise
-    return Start(process, -1, -1, -1, isolation, scratch=home)
-
-
-def _sweep() -> None:
-    """Remove what a grader that was killed left behind."""
-    for left in Path(tempfile.gettempdir()).glob(f"{SCRATCH}[0-9]*-*"):
-        with contextlib.suppress(OSError, ValueError):
-            owner = int(left.name.removeprefix(SCRATCH).partition("-")[0])
-            about = left.stat()
-            if about.st_uid == os.getuid() and time.time() - about.st_mtime > LEFT_S and not os.path.exists(f"/proc/{owner}"):
-                shutil.rmtree(left, ignore_errors=True)
+    return Start(process, -1, -1, -1, isolation, scratch=scratch)
 
 
 def _jailed(plan: Plan, wire: tuple[int, int], printed: int) -> Start:
+    sweep(tempfile.gettempdir())
     data = {**{f"/attngrade/{name}": (HERE / name).read_bytes() for name in WORKER_FILES},
             "/attngrade/settings.json": _settings(plan, wire, "/tmp").encode(), "/etc/passwd": PASSWD}
     held = {target: _held(content) for target, content in data.items()}

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from attngrade.sandbox import jail
+from attngrade.sandbox import jail, scratch
 from attngrade.sandbox.confine import landlock_version
 from attngrade.sandbox.errors import WorkerError
 from attngrade.sandbox.host import Worker
@@ -257,14 +257,15 @@ def _has_numpy(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_grader_that_is_killed_leaves_nobody(blow: signal.Signals, checking: tuple[subprocess.Popen[str], list[int]]) -> None:
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_grader_that_is_killed_leaves_nobody(blow: signal.Signals, checking: tuple[subprocess.Popen[str], list[int]], tmp_path: Path) -> None:
     process, family = checking
     assert family
 
     process.send_signal(blow)
 
     assert ended([process.pid, *family], 10)
+    assert blow == signal.SIGKILL or not list(tmp_path.glob(scratch.PREFIX + "*"))
 
 
 def test_two_interrupts_leave_nobody(checking: tuple[subprocess.Popen[str], list[int]]) -> None:
@@ -301,15 +302,22 @@ def _kill_the_rest(process: subprocess.Popen[str]) -> bool:
 
 
 def test_what_a_killed_grader_left_is_swept_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    left = tmp_path / f"{jail.SCRATCH}4194303-x"
-    left.mkdir()
-    os.utime(left, (1, 1))
+    folders = left, held, elsewhere = [tmp_path / f"{scratch.PREFIX}{os.getpid()}-{name}" for name in ("dead", "alive", "link")]
+    for folder in (left, held, tmp_path / "other"):
+        folder.mkdir()
+        os.utime(folder, (1, 1))
+    elsewhere.symlink_to(tmp_path / "other")
+    if os.getuid() == 0:
+        os.chown(left, 65534, 65534)
+    lock = scratch.locked(held)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     with start("process") as worker:
         worker.wait_ready()
-        assert not left.exists()
-    assert list(tmp_path.iterdir()) == []
+        assert [folder.exists() for folder in folders] == [False, True, True] and (tmp_path / "other").exists()
+    assert lock is not None
+    os.close(lock)
+    assert sorted(tmp_path.iterdir()) == sorted([held, elsewhere, tmp_path / "other"])
 
 
 def test_a_full_disk_is_a_sentence_and_the_graders_fault(tmp_path: Path) -> None:
