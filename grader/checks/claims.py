@@ -251,7 +251,7 @@ def _failed(note: str, got: Any, want: Any, case: str, because: str | None, **fo
         want_at=_show(np.asarray(want)[index]) if index is not None and want is not None else "", dtype=got.dtype if isinstance(got, Result) else "",
     )
     what = f"{call.function}: the result" if call else "The result"
-    told = f"{what} {note}" if not note[:1].isupper() else note
+    told = note if re.match(r"[A-Z]|\w+: ", note) else f"{what} {note}"  # a sentence of its own, or one that names its function
     return Claim(". ".join(part.rstrip(".") for part in (because, f"{told}{f' ({case})' if case else ''}") if part) + ".", evidence, call)
 
 

@@ -81,8 +81,7 @@ class Runner:
         return reply
 
 
-def run(own: Worker, rival: Worker, name: str, arrays: list[wire.Array], *, axis: int, depth: int, rng: np.random.Generator, kwargs: dict[str, Any],
-        patience_s: float = PATIENCE_S, laps: int = LAPS) -> Race:
+def run(own: Worker, rival: Worker, name: str, arrays: list[wire.Array], *, axis: int, depth: int, rng: np.random.Generator, kwargs: dict[str, Any]) -> Race:
     """Race the two. ``depth``: how many axes of a result say where a sample stands. Raises what a call of the submission raises, and NoRival."""
     length = arrays[0].data.shape[axis]
     rival.deadline = own.deadline
@@ -90,9 +89,9 @@ def run(own: Worker, rival: Worker, name: str, arrays: list[wire.Array], *, axis
     for runner in runners:
         runner.lap(_turns(rng, FEWEST, len(arrays), length))  # compiles, and fills the allocator
     slowest = max(runner.lap(_turns(rng, FEWEST, len(arrays), length)) for runner in runners)
-    calls = int(np.clip(patience_s / (2 * laps * slowest), FEWEST, CALLS))
-    laps = laps if slowest * FEWEST * 6 < patience_s else 1  # so slow that one lap tells
-    race, limit = Race(), time.monotonic() + patience_s
+    calls = int(np.clip(PATIENCE_S / (2 * LAPS * slowest), FEWEST, CALLS))
+    laps = LAPS if slowest * FEWEST * 6 < PATIENCE_S else 1  # so slow that one lap tells
+    race, limit = Race(), time.monotonic() + PATIENCE_S
     while len(race.seconds) < laps and (len(race.seconds) < 3 or time.monotonic() < limit):
         turns = _turns(rng, calls, len(arrays), length)
         for runner in runners if len(race.seconds) % 2 else reversed(runners):

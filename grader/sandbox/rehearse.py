@@ -53,10 +53,8 @@ class Stage(worker.Session):
         return module
 
 
-def main() -> None:
+def main(settings: dict[str, Any]) -> None:
     """Serve until the host closes the pipe."""
-    with open(sys.argv[1], encoding="utf-8") as file:
-        settings = json.load(file)
     receive, send = settings["wire"]
     worker.give_memory_back()
     for name in settings["imports"]:
@@ -69,4 +67,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with open(sys.argv[1], encoding="utf-8") as settings_file:
+        main(json.load(settings_file))
