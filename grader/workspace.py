@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from .catalog import Exercise, Pack
+from .catalog import Exercise, Pack, builtin
 from .errors import UsageProblem
 
 README = """# Your attngrade workspace
@@ -111,7 +111,7 @@ def find(folder: Path | None, pack: Pack, start: Path | None = None) -> Workspac
     names = [f"{exercise.module}.py" for exercise in pack.exercises]
     if folder is not None:
         if not folder.is_dir():
-            raise UsageProblem(f"{folder} is not a folder. `attngrade init {folder}` makes a workspace there.")
+            raise UsageProblem(f"{folder} is not a folder. `{_init_line(folder, pack)}` makes a workspace there.")
         candidates = [folder, folder / "exercises"]
     else:
         here = (start or Path.cwd()).resolve()
@@ -119,4 +119,9 @@ def find(folder: Path | None, pack: Pack, start: Path | None = None) -> Workspac
     for place in candidates:
         if any((place / name).is_file() for name in names):
             return Workspace(place)
-    raise UsageProblem("There are no exercise files here or above. `attngrade init my_attention` writes them into a new folder; `--file PATH` checks one file.")
+    where = "here or above" if folder is None else f"in {folder}"
+    raise UsageProblem(f"There are no exercise files {where}. `{_init_line(folder or Path('my_attention'), pack)}` writes them into a folder; `--file PATH` checks one file.")
+
+
+def _init_line(folder: Path, pack: Pack) -> str:
+    return f"attngrade init {folder}" + ("" if pack == builtin() else f" --pack {pack.exercises_dir.parent}")

@@ -48,6 +48,8 @@ def check(
     chosen = [found.find(name) for name in exercises] or list(found.exercises)
     if file is not None and len(chosen) != 1:
         raise UsageProblem("--file goes with one exercise: attngrade check exercise03 --file PATH")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise UsageProblem(f"{output.parent} is not a folder. Make it first, or name another --output.")
     files = {exercise.id: _data(file) if file else _workspace_file(exercise, workspace, found) for exercise in chosen}
     verdicts = [
         judge(exercise, *files[exercise.id], Options(device, isolation, timeout, memory, fresh_seed() if seed is None else seed))
@@ -153,7 +155,7 @@ def write_whole(path: Path, text: str) -> None:
         beside.write_text(text, encoding="utf-8")
         os.replace(beside, path)
     except OSError as error:
-        raise UsageProblem(f"{path} can't be written ({error.strerror}). Choose another --output.") from None
+        raise UsageProblem(f"{path} can't be written ({error.strerror}). Name another file.") from None
     finally:
         beside.unlink(missing_ok=True)
 

@@ -30,8 +30,11 @@ WORKSPACE = click.option("--workspace", type=click.Path(path_type=Path, file_oka
 def list_(style: str, pack: Path | None, workspace: Path | None) -> None:
     """The exercises with their state, points, and whether a GPU is needed."""
     from ..catalog import open_pack
+    from ..workspace import find
 
     found = open_pack(pack)
+    if workspace is not None:
+        find(workspace, found)  # what was named has to be there
     rows = [_row(exercise, state_of(exercise, found, workspace)) for exercise in found.exercises]
     if style == "json":
         click.echo(json.dumps({"schema_version": 1, "exercises": rows}, indent=1))

@@ -219,7 +219,7 @@ def _executor(jobs: int, cluster: str | None, gpu: bool) -> Iterator[Executor]:
         with Client(cluster, timeout=15) as client:
             wants = {"resources": {"GPU": 1}} if gpu and _has_gpu(client) else {}
             yield client.get_executor(retries=2, pure=False, **wants)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # an address that isn't one is a ValueError
         raise AttngradeError(f"There is no Dask scheduler at {cluster} ({error}). Start one with `dask scheduler`, and workers with `dask worker {cluster}`.") from None
 
 

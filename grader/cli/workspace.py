@@ -21,8 +21,9 @@ def init(folder: Path, pack: Path | None) -> None:
     found = open_pack(pack)
     write(folder, found)
     first = found.exercises[0]
-    into = "" if str(folder) == "." else f"cd {folder}, "
-    click.echo(f"Wrote {len(found.exercises)} exercises into {folder}. Next: {into}open {first.module}.py, and run `attngrade watch`.")
+    where, into = ("this folder", "") if str(folder) == "." else (folder, f"cd {folder}, ")
+    watch = "attngrade watch" + (f" --pack {pack.resolve()}" if pack else "")
+    click.echo(f"Wrote {len(found.exercises)} exercises into {where}. Next: {into}open {first.module}.py, and run `{watch}`.")
 
 
 @click.command("reset", epilog="Example: attngrade reset exercise03")

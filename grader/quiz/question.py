@@ -185,4 +185,6 @@ def load_bank(folder: Path | str | None = None) -> Bank:
     path = builtin_folder() if folder is None else Path(folder)
     if not path.is_dir():
         raise BankError([f"{path}: expected a folder of question files; there is none. Name another folder."])
+    if not any(path.glob("*.yaml")):
+        raise BankError([f"{path} holds no question file (*.yaml). Name another folder."])
     return Bank(path)

@@ -14,10 +14,13 @@ from ..errors import UsageProblem
 def write_pack(folder: Path) -> list[Path]:
     """Write the starter pack into ``folder`` (new or empty) and return its files. Raises UsageProblem; never overwrites."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageProblem(f"{folder} is not empty. Name a new folder: attngrade pack new my_pack")
+        raise UsageProblem(f"{folder} is {'not empty' if folder.is_dir() else 'a file'}. Name a new folder: attngrade pack new my_pack")
     source = Path(str(importlib.resources.files(__name__))) / "pack"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise UsageProblem(f"{folder} can't be written ({error.strerror}). Name another folder: attngrade pack new my_pack") from None
     try:
         shutil.copytree(source, beside, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         for path in beside.rglob("*.py.txt"):
