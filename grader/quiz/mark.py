@@ -188,8 +188,8 @@ def _denies(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> bool:
         ways = set() if m.earned else {way for i in found for way in _denials(i, reading)} | ({-1} if m.state == CONTRADICTED else set())
         denials += [ways] if ways else []
     needed = 2 if len(marks) > 2 else 1
-    several = len(set().union(*denials)) >= needed or sum(-1 in ways for ways in denials) >= needed
-    return several and len(denials) >= max(needed, sum(m.earned for m in marks))
+    several = len(set().union(*denials) - {-1}) >= needed or sum(-1 in ways for ways in denials) >= 2
+    return several and len(denials) >= max(needed, sum(m.earned for m in marks) + (len(marks) == 2))
 
 
 def _denied(instance: Instance, reading: _Reading) -> bool:

@@ -14,6 +14,7 @@ _FORWARD = 8  # tokens that a negator reaches at most
 _IDIOMS = frozenset(["matter", "only", "just", "merely", "simply", "sure", "wonder", "mention", "doubt", "least", "necessarily", "mind", "care"])
 _OFF = "something what true allowed needed required possible permitted assumed right used case correct prevented avoided stopped necessary"
 _CALLED_OFF = frozenset(_OFF.split())
+_PREDICATES = frozenset(["be", "stay", "become", "remain", "get", "have", "go", "lose", "fail"])
 _TWO_WORDS = frozenset(
     {
         ("rather", "than"), ("instead", "of"), ("opposed", "to"), ("other", "than"), ("anything", "but"), ("far", "from"), ("fail", "to"),
@@ -79,7 +80,8 @@ def governed_spans(instance: Instance, governed: Iterable[tuple[int, range]], sp
 def _scope_end(tokens: list[Token], at: int) -> int:
     word = tokens[at].word
     if word == "without":
-        return min(clause_end(tokens, at), at + 4)
+        end = min(clause_end(tokens, at), at + 4)
+        return next((n for n in range(at + 2, end) if tokens[n].stem in _PREDICATES), end)  # "without the exponential weights stay flat"
     if word in ("neither", "nor"):
         return min(sentence_end(tokens, at), at + 12)
     return min(_list_end(tokens, at), at + 1 + _FORWARD)
@@ -93,7 +95,9 @@ def _list_end(tokens: list[Token], at: int) -> int:
         if tokens[beyond].sentence != tokens[at].sentence:
             return end
         if tokens[beyond].word in ("or", "nor"):
-            return clause_end(tokens, beyond)
+            listed = clause_end(tokens, beyond)
+            another = beyond == end and listed - beyond > 4 and tokens[beyond].word == "or"  # "they can't grow, or clip the scores at fifty"
+            return end if another else listed
         if tokens[beyond].word in VERBS or tokens[beyond].word in ("but", "so"):
             return end
         beyond += 1

@@ -14,11 +14,13 @@ _SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₘₙₚₜ", "01234567
 _SUP = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀᵗᵏⁱ", "0123456789-+ttki", strict=True)) | {"ᐟ": "/", "⁄": "/"}
 _CHARS = {
     "∞": "inf", "√": "sqrt", "·": "*", "⋅": "*", "∙": "*", "×": "*", "•": "\n- ", "−": "-", "–": "-", "—": " ; ", "≈": "~", "≃": "~",
-    "≅": "~", "∼": "~", "∝": "~", "→": " -> ", "⇒": " -> ", "⟶": " -> ", "⟹": " -> ", "↦": " -> ", "≤": "<=", "≥": ">=", "⩾": ">=",
+    "≅": "~", "∼": "~", "∝": "~",
+    "η": " eta ", "ε": " eps ", "ϵ": " eps ", "λ": " lambda ", "β": " beta ", "γ": " gamma ", "φ": " phi ", "ϕ": " phi ", "τ": " tau ", "→": " -> ", "⇒": " -> ", "⟶": " -> ", "⟹": " -> ", "↦": " -> ", "≤": "<=", "≥": ">=", "⩾": ">=",
     "≠": "!=", "∑": " sum ", "Σ": " sum ", "δ": " delta ", "Δ": " delta ", "σ": "sigma", "μ": "mu", "µ": "mu", "α": "alpha", "θ": "theta",
     "Θ": "o", "ρ": "rho", "⊤": "^t", "‖": "|", "∂": "d", "⟨": "<", "⟩": ">", "’": "'", "‘": "'", "`": " ", "“": '"', "”": '"', "½": "1/2",
     "¼": "1/4", "₋": "-", "⊗": " outer ", "⊥": " independent ", "⫫": " independent ", "∇": " gradient ", "≡": "=", "≔": "=", "∈": " in ",
-    "′": "'", "↑": " grows ", "…": "...",
+    "′": "'", "↑": " grows ", "…": "...", "⇏": " not imply ", "↛": " not -> ", "∉": " not in ", "∄": " no ", "≉": " not ~ ", "≁": " not ~ ",
+    "≢": "!=", "←": " = ", "⟵": " = ", "∀": " for all ", "≪": " much less than ", "↔": " to ", "↓": " shrinks ",
 }  # fmt: skip
 _LOOKALIKE = dict(zip("аеорсхіјѕԁһԛ", "aeopcxijsdhq", strict=True))
 
@@ -35,6 +37,12 @@ _LATEX: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"([a-z])_\{\s*k\s*\}", r"\1_k"),
     (r"\\sqrt\s*\{([^{}]{0,80})\}", r"sqrt(\1)"),
     (r"\\[dt]?frac\s*\{([^{}]{0,80})\}\s*\{([^{}]{0,80})\}", r"\1/\2"),
+    (r"\\[dt]?frac\s*(\w)\s*(\w)", r"\1/\2"),
+    (r"\\(?:nrightarrow|nimplies|not\s*\\(?:rightarrow|implies|to))(?![a-z])", " not imply "),
+    (r"\\(?:leftarrow|gets|coloneqq)(?![a-z])", " = "),
+    (r"\\forall(?![a-z])", " for all "),
+    (r"\\mid(?![a-z])", " "),
+    (r"\\ll(?![a-z])", " much less than "),
     (r"\\(?:left|right|big|bigl|bigr|quad|qquad|displaystyle|,|;|!|:)(?![a-z])", " "),
     (r"\\(?:infty|infinity)(?![a-z])", "inf"),
     (r"\\cdot\b|\\times\b|\\odot(?![a-z])", "*"),
@@ -83,7 +91,12 @@ _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\bw/(?=\s|[a-z])", "with "),
     (r"\band/or\b", "or"),
     (r"float\(\s*['\"]?-\s*inf(?:inity)?['\"]?\s*\)|-\s*float\(\s*['\"]inf(?:inity)?['\"]\s*\)", " -inf "),
-    (r"-\s*(?:np|torch|math|numpy|jnp)\.inf\b|(?:torch|np|jnp)\.finfo\([^()]{0,40}\)\.min|-\s*1e\+?\d+\b|-\s*10\^\(?\d+\)?", " -inf "),
+    (
+        r"(?:torch|np|jnp)\.finfo\([^()]{0,40}\)\.min|(?:-|\bminus\b|\bnegative\b)\s*(?:1e\+?\d+\b|10\^\(?\d+\)?|(?:a|one)\s+billion\b|1\d{4,12}\b)",
+        " -huge ",
+    ),
+    (r"-\s*(?:np|torch|math|numpy|jnp)\.inf\b", " -inf "),
+    (r"\b([tn])\s*(?:\*|x|[\s-]by[\s-])\s*\1\b", r" \1^2 "),
     (r"(?:\bminus|\bnegative|\bneg\.?|-)[\s-]*(?:the\s+)?inf(?:init(?:y|ies|e)|s)?\b", " -inf "),
     (r"\b(?:d_?k|dim_?k|d_?head|head_?dim|d_?h|dim_?head|d_?qk|d\s+sub\s+k|d_key|dim_head|dhead)\b", "d_k"),
     (r"\bd_model/\s?n?_?h\w*", "d_k"),

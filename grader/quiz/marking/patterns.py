@@ -3,6 +3,7 @@
     @variance @add                 both in one sentence, in any order
     @dot > @grow > @linear         in this order, at most eight tokens apart (`>3`: at most three)
     @values "pile up" -@mean       a quoted phrasing; and nothing of @mean (or of `-word`, `-'two words'`) in the window
+    @not > @sharp /c               in one clause
     @scale @blend /2               in two neighbouring sentences (`/3`: three, `/all`: anywhere)
     ~@formula                      no negation guard: for what is itself a negation
     ?@hint @hint                   weak: earns only beside a point that was met without it
@@ -33,6 +34,7 @@ class Pattern:
     window: int = 1  # sentences; 0 is the whole answer
     guarded: bool = True
     weak: bool = False
+    in_clause: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -59,12 +61,14 @@ def parse_pattern(source: str, literals: dict[str, str]) -> Pattern:
     text = source.strip()
     guarded, weak = not text.lstrip("?").startswith("~"), text.startswith("?")
     text = text.lstrip("?~ ")
-    window, absent = 1, []
+    window, in_clause, absent = 1, False, []
     groups: list[list[tuple[str, int]]] = []
     joined = -1
     for word in (piece.strip("'") for piece in _PIECE.findall(text)):
         if re.fullmatch(r"/(\d|all)", word):
             window = 0 if word == "/all" else int(word[1:])
+        elif word == "/c":
+            in_clause = True
         elif re.fullmatch(r">\d*", word):
             joined = int(word[1:]) if word[1:] else _GAP
         elif word in ("..", "..."):
@@ -80,7 +84,7 @@ def parse_pattern(source: str, literals: dict[str, str]) -> Pattern:
             joined = -1
     if not groups:
         raise PatternError(f"{source!r}: a pattern names at least one concept.")
-    return Pattern(source, tuple(tuple(group) for group in groups), tuple(absent), window, guarded, weak)
+    return Pattern(source, tuple(tuple(group) for group in groups), tuple(absent), window, guarded, weak, in_clause)
 
 
 def _name(word: str, literals: dict[str, str]) -> str:
@@ -101,7 +105,9 @@ def instances(pattern: Pattern, found: dict[str, list[Span]], tokens: list[Token
     for first in range(len(sentences)):
         last = min(first + pattern.window, len(sentences)) - 1
         reach = _REACH * pattern.window
-        yield from _within(pattern, found, sentences[first][0], sentences[last][1], reach)
+        for each in _within(pattern, found, sentences[first][0], sentences[last][1], reach):
+            if not pattern.in_clause or tokens[each.start].clause == tokens[each.end - 1].clause:
+                yield each
 
 
 def _sentences(tokens: list[Token]) -> list[Span]:

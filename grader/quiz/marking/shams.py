@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from .grammar import GRAMMAR, VERBS
 from .tokens import Text, Token
 from .words import stem
 
 _SEPARATOR = re.compile(r"\s[|/·•]\s|;\s")
-_FULL_STOP = re.compile(r"[A-Za-z0-9)\]]\.(?:\s|$)")
+_FULL_STOP = re.compile(r"[A-Za-z0-9)\]}²]\.(?:\s|$)")
 _READER = r"(?:grader|marker|examiner|evaluator|judge|assistant|reviewer|llm|ai\b|model:)"
 _ALL_RIGHT = r"(?:earned|correct|met|right|passed|complete|perfect|valid)\b"
 _TO_MARKER = re.compile(
@@ -93,8 +94,18 @@ def has_sentences(text: Text) -> bool:
     return len(_FULL_STOP.findall(text.original)) >= 2
 
 
+_COMPARED = frozenset(["less", "fewer", "smaller", "lower", "larger", "bigger", "higher", "cheaper", "faster", "not", "never", "no"])
+_SAYS = "overflows rescale rescales recompute recomputes normalizes masks attends stores reads splits vanishes differs"
+_SAYING = frozenset(_SAYS.split())
+_PREPOSITIONS = "across by for from over between among to in with per at"
+_AFTER_PARTICIPLE = frozenset(_PREPOSITIONS.split())
+
+
 def _says(part: list[Token]) -> bool:
     words = {token.word for token in part}
+    shared_across = any(one.word.endswith("ed") and other.word in _AFTER_PARTICIPLE for one, other in pairwise(part))
+    if words & _SAYING or (len(part) >= 3 and (words & _COMPARED or shared_across)):
+        return True
     return bool(words & VERBS) or (len(part) >= 3 and bool(words & {"=", "->", "~"}))
 
 

@@ -10,7 +10,7 @@ from .normalise import normalise
 from .words import CONTRACTED, FILLERS, NEGATORS, american, stem
 
 _TOKEN = re.compile(
-    r"-inf\b|1/sqrt\(d_k\)|sqrt\([^()\s]*\)|1/d_k|\w+\^-1/4|o\(1\)|q\.k|q_i\*k_i|pp\^t|ee\^t|delta_ij|->|<=|>=|!=|==|\.\.+"
+    r"-inf\b|-huge\b|1/sqrt\(d_k\)|sqrt\([^()\s]*\)|1/d_k|\w+\^-1/4|o\(1\)|q\.k|q_i\*k_i|pp\^t|ee\^t|delta_ij|->|<=|>=|!=|==|\.\.+"
     r"|[a-z][a-z0-9]*(?:_[a-z0-9]+)*(?:\^[a-z0-9]+)?(?:'[a-z]+)?|\d+(?:\.\d+)?(?:e[+-]?\d+)?%?|\n|[^\s\w]"
 )
 _CONJUNCTIONS = "but so because since while whereas which then hence thus therefore though however if when unless where who yet except -> and as"

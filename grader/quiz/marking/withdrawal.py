@@ -32,6 +32,8 @@ _WITHDRAW = _by_first(
     "no actually;wait actually;wait;i mean;i meant;no hang on;hang on;no that be wrong;let me fix;let me redo;let me correct;uh no;er no;ugh no;nope;make that;"
     "ignore that;forget that;no no"
 )
+_SUBJECTS = "it that this which they these those paper result experiment study finding figure pruning state summary rnn model head mask softmax"
+_THINGS = frozenset(_SUBJECTS.split())
 _OPPOSITES = (
     "before after;pre post;d_k sqrt(d_k) d_k^2;1/d_k 1/sqrt(d_k);big small large;row column;independent dependent;grow shrink;"
     "increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp"
@@ -107,10 +109,16 @@ def _disclaimed(tokens: list[Token]) -> None:
     plain = [token for token in tokens if not token.filler]
     for at in range(len(plain)):
         length = _phrase_at(plain, at, _DISCLAIM)
-        if length:
+        if length and not _said_of_a_thing(plain, at):
             for token in plain[at + length : clause_end(plain, at)]:
                 token.muted = True
             _mute_unexplained(plain, at, at + length)
+
+
+def _said_of_a_thing(plain: list[Token], at: int) -> bool:
+    """`The paper doesn't say that ...`: no ignorance of the person's."""
+    telling = at + 1 < len(plain) and plain[at].word == "not" and plain[at + 1].stem in ("tell", "say", "explain", "justify", "remember", "recall", "know")
+    return telling and at >= 1 and plain[at - 1].word in _THINGS
 
 
 def _mute_unexplained(plain: list[Token], at: int, after: int) -> None:
@@ -129,7 +137,7 @@ def _called_false(tokens: list[Token]) -> None:
             continue
         subject = [t.word for t in tokens[max(0, at - 6) : at] if t.sentence == token.sentence]
         pointing = {"that", "this", "which", "it", "these", "both"} & set(subject[-5:])
-        if not pointing or "be" not in [t.stem for t in tokens[max(0, at - 5) : at]]:
+        if not pointing or "be" not in [t.stem for t in tokens[max(0, at - 5) : at]] or _unnoticed(tokens[at + 1 : at + 4]):
             continue
         begin = at - subject[::-1].index(next(w for w in subject[::-1] if w in pointing)) - 1
         same = [t for t in tokens[:begin] if t.sentence == token.sentence]
@@ -140,6 +148,11 @@ def _called_false(tokens: list[Token]) -> None:
             continue
         for each in same if len(same) > 2 else [t for t in tokens[:begin] if t.sentence == token.sentence - 1]:
             each.muted = True
+
+
+def _unnoticed(after: list[Token]) -> bool:
+    """`..., which is wrong but nobody sees it`: a fault of the thing, none of the sentence's."""
+    return bool(after) and after[0].word in ("but", "and") and bool({"nobody", "silent", "silently", "unnoticed", "hidden"} & {t.word for t in after})
 
 
 def _hearsay(tokens: list[Token]) -> None:

@@ -77,6 +77,29 @@ _LISTS = {
     "long": "longer longest",
     "weight": "weights weighting weightings weighted wts",
     "value": "values valued vals val",
+    "cheap": "cheaper cheapest",
+    "fast": "faster fastest",
+    "quick": "quicker quickest",
+    "slow": "slower slowest",
+    "sharp": "sharper sharpest",
+    "strong": "stronger strongest",
+    "weak": "weaker weakest",
+    "short": "shorter shortest",
+    "narrow": "narrower narrowest",
+    "show": "shows showed shown showing",
+    "bring": "brings brought bringing",
+    "catch": "catches caught catching",
+    "feed": "feeds fed feeding",
+    "forget": "forgets forgot forgotten forgetting",
+    "lead": "leads led leading",
+    "meet": "meets met meeting",
+    "speak": "speaks spoke spoken speaking",
+    "swing": "swings swung swinging",
+    "win": "wins won winning",
+    "steal": "steals stole stolen stealing",
+    "sit": "sits sat sitting",
+    "bend": "bends bent bending",
+    "understand": "understands understood understanding",
     "0": "zero zeros zeroes naught",
     "1": "one 1.0 ones",
     "2": "two",
@@ -171,7 +194,7 @@ CONTRACTED = {
 _FILLERS = (
     "a an the just really basically simply actually very pretty quite also literally essentially then now even roughly approximately "
     "nearly almost practically effectively completely totally entirely fully like kind sort well so here there clearly obviously always "
-    "immediately quickly rapidly would will can could should may might must do ever please anyway again"
+    "immediately quickly rapidly would will can could should may might must do ever please anyway"
 )
 FILLERS = frozenset(_FILLERS.split())
 _NEGATORS = "not no never neither nor none nothing nobody nowhere without hardly barely scarcely cannot lack lacks non"
