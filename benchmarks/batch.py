@@ -1,7 +1,13 @@
-"""Throughput of ``takehome grade`` against a loop of bare pytest runs over the same files (a few plain asserts each)."""
+"""Throughput of ``takehome grade`` against a loop of bare pytest runs over the same files (a few plain asserts each), and against ``otter run``.
+
+The second is measured where otter-grader is installed (`OTTER=/path/to/otter`, or on the PATH, with ipykernel beside it); elsewhere a sentence says that it isn't.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -12,6 +18,7 @@ from typing import Any
 from attngrade.catalog import Exercise, builtin
 
 SHARE = 8  # the loop is timed on every eighth file, and multiplied
+OTTER_FILES = 3  # and otter on so many
 
 
 def rows(count: int, folder: Path, row: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
@@ -23,6 +30,8 @@ def rows(count: int, folder: Path, row: Callable[..., dict[str, Any]]) -> list[d
         seconds = graded(place, exercise)
         other = looped(place / "in", exercise, count)
         found.append(row(f"{count} returns of {exercise.id}, each", seconds / count, "bare pytest with the example checks, each", other / count, 0.0))
+        if exercise.framework == "numpy" and (otter := by_otter(place, exercise)) is not None:
+            found.append(row(f"{count} returns of {exercise.id}, each", seconds / count, "`otter run` with the example checks, each", otter, 0.0))
     return found
 
 
@@ -55,3 +64,32 @@ def looped(folder: Path, exercise: Exercise, count: int) -> float:
     for home in homes:
         subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."], cwd=home, capture_output=True, env={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PATH": "/usr/bin:/bin"})
     return (time.perf_counter() - started) / len(homes) * count
+
+
+def by_otter(place: Path, exercise: Exercise) -> float | None:
+    """Seconds of ``otter run`` for one return with the example checks, or None where otter isn't installed."""
+    otter = os.environ.get("OTTER") or shutil.which("otter")
+    if otter is None:
+        print("otter-grader is not installed: no comparison with `otter run` (name it with OTTER=/path/to/otter).", flush=True)
+        return None
+    home = place / "otter"
+    (home / "tests").mkdir(parents=True)
+    (home / "out").mkdir()
+    (home / "tests" / "q1.py").write_text(as_otter(exercise), encoding="utf-8")
+    run = {"cwd": home, "check": True, "capture_output": True, "env": {**os.environ, "PATH": f"{Path(otter).parent}:{os.environ['PATH']}"}}
+    subprocess.run([otter, "generate", "-t", "tests", "-o", "autograder.zip", "--no-environment", "--no-requirements"], **run)
+    files = sorted((place / "in").glob(f"*/{exercise.module}.py"))[:OTTER_FILES]
+    started = time.perf_counter()
+    for number, file in enumerate(files):
+        shutil.copyfile(file, home / f"return{number}.py")
+        subprocess.run([otter, "run", f"return{number}.py", "-a", "autograder.zip", "-o", "out", "--no-logo"], **run)
+    return (time.perf_counter() - started) / len(files)
+
+
+def as_otter(exercise: Exercise) -> str:
+    """The example checks as one question of otter's: each test gets the functions of the return by name."""
+    text = (exercise.stub.parent / "examples" / f"test_{exercise.id}.py").read_text(encoding="utf-8")
+    found = re.search(rf"^from {exercise.module} import (.*)$", text, re.M)
+    assert found is not None
+    body = re.sub(r"^def (test_\w+)\(\):", rf"@test_case()\ndef \1({found.group(1)}):", text.replace(found.group(), ""), flags=re.M)
+    return f'OK_FORMAT = False\nname = "q1"\npoints = 1\nfrom otter.test_files import test_case\n{body}'
