@@ -1,19 +1,23 @@
 """Refusing calls that an exercise puts off limits, by whatever road they are reached: a courtesy beside the host's own reading of the source.
 
 Runs in the worker, before the submission is loaded. A module is hollow, a Python function has its code taken out (so that every reference to
-it refuses), a class can't be made, and an operator of torch is overridden in the dispatcher, below Python, TorchScript and C++ alike.
+it refuses), a class can't be made, and an operator of torch is overridden in the dispatcher, below Python, TorchScript and C++ alike. The files that
+hold these are not run a second time, so that reloading brings nothing back; and nothing is kept here by which a submission could take it all down again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 import types
 import warnings
 
 TRANSFORMS = ("CompositeImplicitAutograd", "FuncTorchBatched")  # beside the device's own: where an operator would be taken apart unseen
+KIN = {"torch.nn.attention": ("torch._higher_order_ops.flex_attention",)}  # modules that do the work of others
 TELLING = 8  # letters: a shorter name would stand inside too many others
 
 
@@ -80,9 +84,10 @@ class Guard(importlib.abc.MetaPathFinder):
     """The off-limits list of an exercise, put up in this process."""
 
     def __init__(self, modules, names, paths, device="cpu"):
-        self.modules, self.names, self.paths, self.device = modules, names, paths, device
+        self.modules = [*modules, *(kin for module in modules for kin in KIN.get(module, ()))]
+        self.names, self.paths, self.device = names, paths, device
         self.homes = {path.partition(".")[0] for path in paths}
-        self.library = None
+        self.files = set()
 
     def install(self):
         """Put everything up: what is loaded already, and what would be imported later."""
@@ -99,6 +104,7 @@ class Guard(importlib.abc.MetaPathFinder):
             for home in (torch, torch.nn, torch.nn.functional, torch.Tensor, torch._C._nn):
                 for name in self.names:
                     self.close(home, name)
+        run_once(self.files)
 
     def closed(self, name):
         """Whether a module is off limits."""
@@ -130,32 +136,34 @@ class Guard(importlib.abc.MetaPathFinder):
         """Close the last names of the paths wherever below the path's package they stand."""
         for path in self.paths:
             home, _, name = path.rpartition(".")
-            if (module.__name__ + ".").startswith(home + "."):
+            if (module.__name__ + ".").startswith(home + ".") and hasattr(module, name):
+                self.files = set()
                 self.close(module, name)
+                run_once(self.files)
 
     def override(self, torch):
         """Every operator whose name holds a name of the list refuses, on every road to it."""
-        self.library = torch.library.Library("aten", "IMPL")
+        library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 0)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))  # it stays, and nobody has it
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for full in torch._C._dispatch_get_all_op_names():
                 name = next((name for name in self.names if full.startswith("aten::") and stands_in(name, full)), None)
                 if name is not None:
-                    self.override_one(torch, full, name)
+                    self.override_one(torch, library, full, name)
 
-    def override_one(self, torch, full, name):
+    def override_one(self, torch, library, full, name):
         for key in (self.device.upper(), *TRANSFORMS):
             if key != TRANSFORMS[0] or torch._C._dispatch_has_kernel_for_dispatch_key(full, key):
-                try:
-                    self.library.impl(full.removeprefix("aten::"), refuser(name), key, allow_override=True)
-                except TypeError:  # an older torch
-                    with contextlib.suppress(RuntimeError):
-                        self.library.impl(full.removeprefix("aten::"), refuser(name), key)
-                except RuntimeError:
-                    pass
+                with contextlib.suppress(RuntimeError):
+                    try:
+                        library.impl(full, key, refuser(name), False)
+                    except TypeError:  # an older torch
+                        library.impl(full, key, refuser(name))
 
     def empty(self, module, name):
         """A module that is loaded already, and that somebody may hold: nothing written in it works any more."""
+        self.remember(module)
         for value in list(vars(module).values()) if module is not None else ():
             if getattr(value, "__module__", None) == module.__name__:
                 self.take_out(value, name)
@@ -166,9 +174,16 @@ class Guard(importlib.abc.MetaPathFinder):
         if value is None and not hasattr(home, name):
             return
         self.take_out(value, name)
+        self.remember(sys.modules.get(getattr(value, "__module__", None)))
         if not isinstance(value, type):
             with contextlib.suppress(AttributeError, TypeError):
                 setattr(home, name, refuser(name))
+
+    def remember(self, module):
+        """Note the file of a module, or the folder of a package, as one that is not run again."""
+        file = getattr(module, "__file__", None)
+        if file:
+            self.files.add(os.path.dirname(file) + os.sep if getattr(module, "__path__", None) and self.closed(module.__name__) else file)
 
     @staticmethod
     def take_out(value, name):
@@ -181,3 +196,15 @@ class Guard(importlib.abc.MetaPathFinder):
             for part in ("__init__", "__new__", "forward"):
                 with contextlib.suppress(AttributeError, TypeError):
                     setattr(value, part, refuser(name))
+
+
+def run_once(files):
+    """From now on the code of these files is refused, by whatever road it is brought to be run. Audit hooks can't be taken away."""
+    if not files:
+        return
+
+    def watch(event, args, places=tuple(files), refused=Refused):
+        if event == "exec" and args[0].co_filename.startswith(places):
+            raise refused(f"running {args[0].co_filename.rpartition('/')[2]} again is off limits in this exercise")
+
+    sys.addaudithook(watch)
