@@ -34,3 +34,10 @@ def test_the_kernel_agrees_with_the_blocks():
     expected, expected_lse = blockwise_attention(q, k, v, 2, causal=True)
 
     assert torch.allclose(out, expected, atol=1e-4) and torch.allclose(lse, expected_lse, atol=1e-4)
+
+
+def test_the_query_of_a_step_sees_every_key_before_it():
+    _, k, v = torch.randn(3, 1, 1, 4, 16)
+    out, _ = blockwise_attention(torch.zeros(1, 1, 1, 16), k, v, 2, causal=True)
+
+    assert torch.allclose(out, v.mean(-2, keepdim=True), atol=1e-6)

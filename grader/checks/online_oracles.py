@@ -1,14 +1,20 @@
 """What is right in exercise 06, in NumPy and float64 from the formulas, and the inputs that its checks ask about."""
 
 import numpy as np
+from attngrade.checks.claims import flipped
 
 TOLERANCE = {"float64": 1e-9, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
 LAYOUTS = [("(B, T, H, Dh)", {"order": (0, 2, 1, 3)}), ("padded rows", {"gap": 3}), ("(T, B, H, Dh), padded", {"order": (2, 0, 1, 3), "gap": 5})]
 
 
+def offset(t_q, t_k):
+    """The key that the first query sits on: the last query sits on the last key, or the first on the first where that is asked."""
+    return 0 if flipped("causal-alignment") else t_k - t_q
+
+
 def visible(t_q, t_k):
     """True where query i may see key j: j <= i + (t_k - t_q)."""
-    return np.arange(t_k)[None, :] <= np.arange(t_q)[:, None] + (t_k - t_q)
+    return np.arange(t_k)[None, :] <= np.arange(t_q)[:, None] + offset(t_q, t_k)
 
 
 def scores(q, k, causal=False):

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..catalog import Exercise, Pack
 from ..grading.variants import Variant, conventions, others
-from ..verdict import Outcome, Reason, Verdict
+from ..verdict import Outcome, Reason, Verdict, Word
 from .plan import TakeHome, read_secret
 
 SHOWN = 5
@@ -40,6 +40,8 @@ def answered(own: Variant, verdict: Verdict, grade: Grade) -> Variant | None:
         tried = grade(other)
         if tried.score > most and before < passed(tried):
             best, most = other, tried.score
+        if best is other and tried.word in (Word.PASSED, Word.PROVISIONAL):
+            break
     return best
 
 

@@ -23,6 +23,12 @@ EDITS = {
         ("(m + torch.log(l)).float()", "((m + torch.log(l)) / math.log(2)).float()"),
         ("m / LOG2_E + tl.log(l)", "m + tl.log2(l)"),
     ],
+    ("exercise06", "causal-alignment"): [
+        ("last_key = torch.arange(t_q, device=q.device)[:, None] + (t_k - t_q)", "last_key = torch.arange(t_q, device=q.device)[:, None]"),
+        ("last_key = rows + (T_k - T_q)", "last_key = rows"),
+        ("full = tl.maximum(0, tl.minimum(T_k, first_row + T_k - T_q + 1))", "full = tl.minimum(T_k, first_row + 1)"),
+        ("stop = tl.maximum(0, tl.minimum(T_k, first_row + T_k - T_q + BLOCK_M))", "stop = tl.minimum(T_k, first_row + BLOCK_M)"),
+    ],
 }
 
 
