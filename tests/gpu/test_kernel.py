@@ -6,12 +6,22 @@ import os
 
 import pytest
 from attngrade.catalog import builtin
-from attngrade.grading import grade
-from attngrade.verdict import Word
+from attngrade.grading import Opening, grade
+from attngrade.sandbox.race import NoRival
+from attngrade.verdict import Outcome, Reason, Word
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not os.path.exists("/dev/nvidiactl"), reason="no CUDA device here")]
 EXERCISE = next(e for e in builtin().exercises if e.gpu)
 SOLUTION = EXERCISE.solution.read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def unraced(monkeypatch):
+    """Several of these run at once on one device: the script times the reference by itself."""
+    def refuse(self):
+        raise NoRival("not here")
+
+    monkeypatch.setattr(Opening, "reference", refuse)
 
 
 def verdict(source):
@@ -36,3 +46,14 @@ def test_a_kernel_that_is_wrong_only_on_the_device_fails_there(right, wrong):
     assert right in SOLUTION
 
     assert verdict(SOLUTION.replace(right, wrong)).word is Word.FAILED
+
+
+def test_an_illegal_access_costs_the_kernel_its_checks_and_not_the_run():
+    astray = SOLUTION.replace("tl.store(lse_ptr + to,", "tl.store(lse_ptr + to + (1 << 40),")
+    assert astray != SOLUTION
+
+    told = verdict(astray)
+
+    assert told.word is Word.FAILED and Reason.CRASH in {check.reason for check in told.failed}
+    assert any("fresh process" in check.message for check in told.failed)
+    assert all(check.outcome is Outcome.PASSED for check in told.checks if check.functions in (("merge_states",), ("blockwise_attention",)))
