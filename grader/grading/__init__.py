@@ -4,43 +4,22 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..catalog import Exercise
-from ..errors import AttngradeError
-from ..sandbox import jail
 from ..verdict import Broken, CheckResult, Outcome, Reason, Verdict, Word
+from .opening import Limits, Opening, plan_for
 
 if TYPE_CHECKING:
     from ..sandbox.host import Worker
     from ..sandbox.proxy import Submission
     from .plugin import Grading
-    from .variants import Tongue, Variant
+    from .variants import Variant
 
-ON_A_DEVICE = 5  # times the wall clock: kernels are compiled there for every dtype, width and layout, half a second each
-DEVICE_MIB = 4096  # and more memory: the driver and its libraries
 SEVERITY = (Reason.RULE_BROKEN, Reason.LOAD_ERROR, Reason.TIMEOUT, Reason.MEMORY, Reason.CRASH, Reason.WRONG_RESULT, Reason.NOT_IMPLEMENTED)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of one grading: seconds of wall clock per exercise, MiB of memory."""
-
-    timeout_s: float = 60.0
-    memory_mib: int = 4096
-
-
-class Grader(AttngradeError):
-    """The grader could not do its work."""
-
-
-def plan_for(exercise: Exercise, limits: Limits, device: str) -> jail.Plan:
-    """What a worker of this exercise needs."""
-    hidden = tuple(rule.name for rule in exercise.off_limits if rule.kind == "module" and "." not in rule.name and not rule.functions)
-    return jail.Plan(exercise.imports, exercise.framework, device, limits.memory_mib + (DEVICE_MIB if device != "cpu" else 0), hidden)
 
 
 def grade(
@@ -52,7 +31,6 @@ def grade(
     ``flips`` are the conventions that this submission was asked the other way round (variants.py).
     Raises JailError where the isolation asked for can't be had, and NoDevice where the host sees no such device. A fault of the grader's own is a verdict ``error``.
     """
-    from .source import Unreadable, read_source
     from .variants import Variant
 
     limits = limits or Limits()
@@ -63,18 +41,9 @@ def grade(
         from .devices import require
 
         require(device)
-    for chance in (warm, None):  # a jail that was ended from outside is nobody's fault: once more, in a fresh one
-        opening = Opening(exercise, limits, device, isolation, chance, variant.tongue())
-        try:
-            source = read_source(data, name or exercise.stub.name)
-        except Unreadable as error:
-            source, opening.unreadable = "", error
-        try:
-            grading, problem = run_checks(exercise, partial(opening.load, source), seed, device, on_result, variant=variant)
-        finally:
-            opening.close()
-        if grading.lost is None:
-            break
+    openings = (Opening(exercise, limits, device, isolation, chance, variant.tongue()) for chance in (warm, None))
+    opening, source, grading, problem = _run(openings, data, name or exercise.stub.name,
+                                             lambda load: run_checks(exercise, load, seed, device, on_result, variant=variant))
     if grading.doubts:
         from .blame import settle
 
@@ -90,112 +59,30 @@ def grade(
     )
 
 
+def _run(
+    openings: Iterable[Opening], data: bytes, name: str, checks: Callable[[Callable[[], Submission]], tuple[Grading, str]],
+) -> tuple[Opening, str, Grading, str]:
+    """Source read, worker loaded, checks run. A jail that was ended from outside is nobody's fault: once more, in the next opening."""
+    from .source import Unreadable, read_source
+
+    for opening in openings:
+        try:
+            source = read_source(data, name)
+        except Unreadable as error:
+            source, opening.unreadable = "", error
+        try:
+            grading, problem = checks(partial(opening.load, source))
+        finally:
+            opening.close()
+        if grading.lost is None:
+            break
+    return opening, source, grading, problem
+
+
 def shown_line(data: bytes, line: int | None) -> str:
     """The line of the source that a load error points at."""
     lines = data.decode("utf-8", "replace").splitlines()
     return lines[line - 1].rstrip()[:200] if line and 0 < line <= len(lines) else ""
-
-
-class Opening:
-    """The workers of one grading: the first, and its replacements after a death. Only the source travels to them."""
-
-    def __init__(self, exercise: Exercise, limits: Limits, device: str, isolation: str, warm: Callable[[], Worker] | None, tongue: Tongue | None = None):
-        self.exercise, self.limits, self.device = exercise, limits, device
-        self.tongue = tongue
-        self.isolation = isolation
-        self.note = ""
-        self.unreadable: Any = None
-        self.output = ""
-        self.line: int | None = None
-        self.defines: dict[str, str] = {}
-        self.deadline: float | None = None
-        self._warm = warm
-        self._current: Worker | None = None
-        self._reference: Worker | None = None
-        self._early = None if warm is not None else jail.start_for(plan_for(exercise, limits, device), isolation)
-
-    def worker(self) -> Worker:
-        """A worker that has not loaded anything yet."""
-        from ..sandbox.host import Worker
-
-        plan = plan_for(self.exercise, self.limits, self.device)
-        early, self._early = self._early, None
-        warm, self._warm = self._warm, None
-        self._retire()
-        self._current = warm() if warm is not None else Worker(plan, self.isolation, early)
-        self._current.wait_ready()
-        self.isolation, self.note = self._current.isolation, self._current.note
-        return self._current
-
-    def load(self, source: str) -> Any:
-        """A proxy on a fresh worker that has loaded the source. Raises WorkerError."""
-        from ..sandbox import gauge
-        from ..sandbox.errors import Raised
-        from ..sandbox.host import raise_if_raised
-        from ..sandbox.proxy import Submission
-
-        if self.unreadable is not None:
-            self.line = self.unreadable.line
-            raise Raised({"type": "SyntaxError", "message": str(self.unreadable), "line": self.unreadable.line})
-        worker = self.worker()
-        if self.deadline is None:
-            self.deadline = time.monotonic() + self.limits.timeout_s * (ON_A_DEVICE if self.device != "cpu" else 1)
-        worker.deadline = self.deadline
-        reply = worker.ask({
-            "op": "load", "module": self.exercise.module, "source": source,
-            **{part: [rule.name for rule in self.exercise.off_limits if rule.kind == kind and not rule.functions and "*" not in rule.name]
-               for part, kind in (("modules", "module"), ("names", "name"), ("paths", "path"))},
-        })
-        try:
-            raise_if_raised(reply, "")
-        except Raised as raised:
-            self.line = raised.line
-            raise
-        defines = reply.get("defines")
-        self.defines = {str(key): str(value) for key, value in defines.items()} if isinstance(defines, dict) else {}
-        proxy = Submission(worker, self.defines, self.tongue)
-        if self.device != "cpu":
-            proxy.gauge, proxy.rival = gauge.find(), self.reference
-        return proxy
-
-    def reference(self) -> Worker:
-        """A trusted worker on the same device that has the reference: what a submission is raced against. Raises NoRival."""
-        from ..sandbox.errors import WorkerError
-        from ..sandbox.host import Worker, raise_if_raised
-        from ..sandbox.race import NoRival
-
-        if self._reference is None or not self._reference.alive():
-            self._reference = Worker(plan_for(self.exercise, self.limits, self.device), "trusted")
-            try:
-                for message in ({"op": "open", "solution": str(self.exercise.solution), "misconceptions": ""}, {"op": "cast", "ids": []}):
-                    raise_if_raised(self._reference.ask(message), "the pack")
-            except (WorkerError, AttngradeError) as error:
-                raise NoRival(str(error)) from None
-        return self._reference
-
-    def _retire(self) -> None:
-        from ..sandbox.scrub import clean_text
-
-        if self._current is not None:
-            self._current.close()
-            self.output = (self.output + clean_text(self._current.printed.decode("utf-8", "replace")))[: 64 << 10]
-            if self._current.printed_in_all > len(self._current.printed):
-                self.output += f"\n[cut: the submission printed {self._current.printed_in_all} bytes in all]"
-            self._current = None
-
-    def close(self) -> None:
-        """Leave nothing running."""
-        if self._early is not None:
-            from ..sandbox.host import Worker
-
-            self._current = Worker(plan_for(self.exercise, self.limits, self.device), self.isolation, self._early)
-            self.isolation = self._current.isolation
-            self._early = None
-        self._retire()
-        if self._reference is not None:
-            self._reference.close()
-        if self.isolation == "auto":
-            self.isolation = jail.likely()
 
 
 def run_checks(

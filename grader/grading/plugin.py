@@ -30,7 +30,6 @@ class Expected:
     functions: tuple[str, ...]
     after: tuple[str, ...]
     gpu_only: bool
-    budget: str = ""
 
 
 @dataclass(frozen=True)

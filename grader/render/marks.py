@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from ..quiz.layout import laid_out
 from ..quiz.marking.records import CONTRADICTED, MET, PointMark
 from ..quiz.question import Question
@@ -104,12 +102,6 @@ def clock(seconds: float) -> str:
 def in_days(days: int) -> str:
     """When that is, in words."""
     return "today" if days <= 0 else "tomorrow" if days == 1 else f"in {days} days"
-
-
-def on_day(day: date, today: date) -> str:
-    """A date in words where it's near."""
-    days = (day - today).days
-    return in_days(days) if days < 14 else f"on {day.isoformat()}"
 
 
 def rule(head: str, width: int) -> str:

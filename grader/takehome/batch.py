@@ -69,13 +69,6 @@ def crew(isolation: str) -> Any:
     return _crews[isolation]
 
 
-def close_crews() -> None:
-    """End the warm workers of this process."""
-    for kept in _crews.values():
-        kept.close()
-    _crews.clear()
-
-
 def grade_return(task: Task) -> str:
     """The record of one return, as a line of JSON. Never raises for what a candidate sent."""
     given = read(task.candidate, Path(task.path))

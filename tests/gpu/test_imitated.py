@@ -137,7 +137,7 @@ def test_an_answer_that_is_remembered_shows_in_a_race(on_device):
 
 
 def test_a_stretch_check_that_runs_out_of_time_keeps_a_verdict_of_passed(on_device, monkeypatch):
-    monkeypatch.setattr("attngrade.grading.ON_A_DEVICE", 1)
+    monkeypatch.setattr("attngrade.grading.opening.ON_A_DEVICE", 1)
     verdict = on_device(doubling("    while x.shape[1:] == (2, 64, 4):\n        pass\n    return x + x\n"), Limits(timeout_s=3.0))
 
     assert (verdict.word, verdict.score, check(verdict, "is-fast").reason) == (Word.PASSED, 5, Reason.TIMEOUT)
