@@ -114,7 +114,8 @@ def _mean(scores: list[float]) -> float | None:
 
 def _text(record: dict[str, Any]) -> list[str]:
     questions = record["questions"]
-    lines = ["Exercises", *(_exercise_row(row) for row in record["exercises"]), ""]
+    wide = min(40, max((len(row["title"]) for row in record["exercises"]), default=0))
+    lines = ["Exercises", *(_exercise_row(row, wide) for row in record["exercises"]), ""]
     lines += [f"Questions: {questions['seen']} of {questions['total']} seen, {questions['due']} due, {questions['wrong']} wrong last time"]
     lines += [_topic_row(row) for row in questions["topics"]]
     if record["misconceptions"]:
@@ -129,13 +130,13 @@ def _text(record: dict[str, Any]) -> list[str]:
     return [*lines, "", _next(record)]
 
 
-def _exercise_row(row: dict[str, Any]) -> str:
+def _exercise_row(row: dict[str, Any], wide: int) -> str:
     extra = [f"{row['attempts']} tr{'y' if row['attempts'] == 1 else 'ies'}"] if row["attempts"] else []
     extra += [f"{row['hints']} hint{'s' if row['hints'] > 1 else ''}"] if row["hints"] else []
     extra += [spoken(row["time_to_pass_s"])] if row["time_to_pass_s"] else []
     extra += ["solution seen"] if row["gave_up"] else []
     sign = {"passed": "✓", "untried": " "}.get(row["verdict"], "·")
-    return f"  {sign} {row['id'][-2:]} {row['title'][:22]:22} {row['verdict']:11} {row['score']:g}/{row['max_score']:g}  {', '.join(extra)}".rstrip()
+    return f"  {sign} {row['id'][-2:]} {row['title'][:wide]:{wide}} {row['verdict']:11} {row['score']:g}/{row['max_score']:g}  {', '.join(extra)}".rstrip()
 
 
 def _mistake_row(row: dict[str, Any]) -> str:

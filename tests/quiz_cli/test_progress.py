@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from attngrade.catalog import builtin
 from attngrade.quiz.deck import rate, remember_misconceptions
 from attngrade.store import Answer, Attempt, GiveUp, Hint, open_store
 
@@ -92,3 +93,9 @@ def test_what_cant_be_exported_or_imported_is_a_sentence(home: Path, tmp_path: P
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_titles_are_shown_whole(home):
+    told = progress(home).stdout
+
+    assert all(exercise.title in told for exercise in builtin().exercises)
