@@ -52,12 +52,13 @@ def speed(measured: Record) -> list[str]:
 
 def kernel(measured: Record) -> list[str]:
     """The reference kernel beside PyTorch's own flash attention."""
-    if measured is None:
+    if measured is None or measured["card"] is None:
         return ["The reference kernel on a GPU: not measured yet (`scripts/gpu_check.sh` on a machine with one)."]
-    lines = [f"**The reference kernel of exercise 06** on {measured['card']}, torch {measured['torch']}, bfloat16, forward pass (`scripts/gpu_check.sh`, medians):", "",
-             "| B, H, T, Dh | causal | ours, ms | PyTorch's flash attention, ms | their time over ours |", "| --- | --- | ---: | ---: | ---: |"]
-    return lines + [f"| {', '.join(map(str, row['shape']))} | {'yes' if row['causal'] else 'no'} | {row['ours_ms']:.3g} | {row['torch_ms']:.3g} | {row['ratio']:.2f} |"
-                    for row in measured["rows"]]
+    lines = [f"**The reference kernel of exercise 06** on {measured['card']}, torch {measured['torch']}, {measured['dtype'].removeprefix('torch.')}, forward pass "
+             "(`scripts/gpu_check.sh`, medians; a speed above 1 is faster than the other):", "",
+             "| B, H, T, Dh | causal | ours, ms | TFLOP/s | PyTorch's flash, ms | its cuDNN, ms | speed over flash's |", "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
+    return lines + [f"| {', '.join(map(str, row['shape']))} | {'yes' if row['causal'] else 'no'} | {row['ours_ms']:.3g} | {row['ours_tflops']:.0f} | {row['torch_flash_ms']:.3g} | "
+                    + (f"{row['torch_cudnn_ms']:.3g}" if "torch_cudnn_ms" in row else "") + f" | {row['ratio']:.2f} |" for row in measured["rows"]]
 
 
 def content(verified: Record) -> list[str]:

@@ -150,14 +150,12 @@ def report(verdicts: list[Verdict], style: str, output: Path | None) -> None:
 
 def write_whole(path: Path, text: str) -> None:
     """Write beside, then rename, so that no half-written file is ever seen. Raises UsageProblem."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    from ..workspace import write_beside
+
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
+        write_beside(path, text.encode("utf-8"))
     except OSError as error:
         raise UsageProblem(f"{path} can't be written ({error.strerror}). Name another file.") from None
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _data(path: Path) -> tuple[bytes, str]:

@@ -86,10 +86,16 @@ def test_a_record_makes_the_table_that_the_command_writes():
     assert "| exercise09 | 3 | 1 | 2 | 0 |" in "\n".join(figures.content({"date": "2026-11-30", "exercises": [one]}))
 
 
-def test_a_kernels_record_makes_a_row():
-    row = {"shape": [2, 16, 4096, 64], "causal": True, "ours_ms": 1.25, "torch_ms": 1.0, "ratio": 0.8}
+def test_a_kernel_in_the_interpreter_makes_no_row():
+    assert "not measured yet" in figures.kernel({"card": None, "torch": "2", "rows": []})[0]
 
-    assert "| 2, 16, 4096, 64 | yes | 1.25 | 1 | 0.80 |" in figures.kernel({"card": "H200", "torch": "2", "rows": [row]})
+
+def test_a_kernels_record_makes_a_row():
+    row = {"shape": [2, 16, 4096, 64], "causal": True, "ours_ms": 1.25, "ours_tflops": 440.4, "torch_flash_ms": 1.0, "ratio": 0.8}
+
+    told = figures.kernel({"card": "H200", "torch": "2", "dtype": "torch.bfloat16", "rows": [row, {**row, "torch_cudnn_ms": 0.9}]})
+    assert "| 2, 16, 4096, 64 | yes | 1.25 | 440 | 1 |  | 0.80 |" in told
+    assert "| 2, 16, 4096, 64 | yes | 1.25 | 440 | 1 | 0.9 | 0.80 |" in told
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
