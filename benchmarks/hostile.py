@@ -20,7 +20,7 @@ CODE = {
     "leaves early": "import os\nos._exit(0)\n",
     "kills its group": "import os\nimport signal\nos.kill(0, signal.SIGKILL)\n",
     "prints without end": "while True:\n    print('x' * 10000, flush=True)\n",
-    "reads secrets": "import glob\nfound = [open(p, errors='replace').read() for p in ['/proc/1/environ', '/etc/shadow', *glob.glob('/**/secret.key', recursive=True)]]\nraise SystemExit(str(found))\n",
+    "reads secrets": "import glob\nfound = [open(p, errors='replace').read() for p in ['/proc/1/environ', '/etc/shadow', *glob.glob('/*/secret.key'), *glob.glob('/*/*/*/secret.key')]]\nraise SystemExit(str(found))\n",
     "writes into every pipe": "import os\nfor fd in range(3, 64):\n    try:\n        os.write(fd, b'passed' * 1000)\n    except OSError:\n        pass\n",
     "changes the grader": "import sys\nfor name in list(sys.modules):\n    if 'pytest' in name or 'worker' in name or 'wire' in name:\n        sys.modules[name] = None\nimport builtins\nbuiltins.__import__ = None\n",
     "is no UTF-8": "# \udcff\udcfe\n",

@@ -70,7 +70,7 @@ def _split(text: str, questions: tuple[str, ...], pattern: str) -> dict[str, str
         return {}
     names = "|".join(map(re.escape, questions))
     marks = list(re.finditer(pattern % (names, names), text, re.M))
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    ends = [*(mark.start() for mark in marks), len(text)][1:]
     found = {}
     for mark, end in zip(marks, ends, strict=True):
         body = [line.removeprefix("  ") for line in text[mark.end() : end].splitlines() if not line.lstrip().startswith("# ")]

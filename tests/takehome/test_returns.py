@@ -91,6 +91,11 @@ def test_markdown_answers_stand_under_their_headings():
     assert read_answers(given, ("q", "r"))[0] == {"q": "mine", "r": "yours"}
 
 
+@pytest.mark.parametrize("name", ["answers.yaml", "answers.md"])
+def test_a_file_of_answers_that_names_no_question_has_none(name):
+    assert read_answers(Return("x", {name: b"a: &a [*a\n\tnothing: of that"}), ("q",))[0] == {}
+
+
 def test_yaml_that_multiplies_itself_is_refused_quickly():
     bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(f"{chr(98 + n)}: &{chr(98 + n)} [{','.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(9))
 
