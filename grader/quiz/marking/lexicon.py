@@ -14,7 +14,7 @@ from .tokens import Token
 from .words import CONTRACTED, FILLERS, NEGATORS, distance, stem
 
 Span = tuple[int, int]
-_TURNS = frozenset(["far", "rather", "instead"])  # no gap bridges these, nor a negator
+_TURNS = frozenset(["far", "rather", "instead", "whatever", "regardless", "irrespective"])  # no gap bridges these, nor a negator
 _CHOICES = re.compile(r"\[([^\[\]]*)\](\??)")
 
 

@@ -32,11 +32,13 @@ _WITHDRAW = _by_first(
     "no actually;wait actually;wait;i mean;i meant;no hang on;hang on;no that be wrong;let me fix;let me redo;let me correct;uh no;er no;ugh no;nope;make that;"
     "ignore that;forget that;no no"
 )
+_STARTERS = frozenset(["no", "wait", "oh", "hm", "hmm", "actually", "ah", "oops", "sorry", "nope", "er", "uh", "um"])
+_ADVERBS = frozenset(["sometimes", "frequently", "usually", "commonly", "occasionally", "generally", "mistakenly", "wrongly"])
 _SUBJECTS = "it that this which they these those paper result experiment study finding figure pruning state summary rnn model head mask softmax"
 _THINGS = frozenset(_SUBJECTS.split())
 _OPPOSITES = (
     "before after;pre post;d_k sqrt(d_k) d_k^2;1/d_k 1/sqrt(d_k);big small large;row column;independent dependent;grow shrink;"
-    "increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp"
+    "increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp;flatter sharp;future past;backward forward;row column"
 )
 _OPPOSITE = [frozenset(pair.split()) for pair in _OPPOSITES.split(";")]
 
@@ -64,6 +66,7 @@ def _phrase_at(tokens: list[Token], at: int, phrases: dict[str, list[list[str]]]
 
 def _withdrawn(text: Text) -> None:
     tokens = text.tokens
+    _torn(tokens)
     paused = {n for n, sign in text.punctuation if sign.startswith("..")}
     at = 0
     while at < len(tokens):
@@ -75,9 +78,24 @@ def _withdrawn(text: Text) -> None:
         at += length
 
 
+def _torn(tokens: list[Token]) -> None:
+    """`Perhaps it's this, perhaps that`, `either ... or ..., depending`: a sentence that doesn't decide."""
+    by_sentence: dict[int, list[Token]] = {}
+    for token in tokens:
+        by_sentence.setdefault(token.sentence, []).append(token)
+    for sentence in by_sentence.values():
+        words = [token.word for token in sentence]
+        unsure = sum(word in ("maybe", "perhaps", "possibly") for word in words)
+        either = "either" in words and "or" in words and any(token.stem.startswith("depend") for token in sentence)
+        if unsure >= 2 or either or ("maybe not" in " ".join(words)):
+            for token in sentence:
+                token.muted = True
+
+
 def _take_back(tokens: list[Token], at: int, after: int) -> None:
     sentence = tokens[at].sentence
     before = [token for token in tokens[:at] if token.sentence == sentence]
+    before = [] if all(token.filler or token.word in _STARTERS for token in before) else before
     rest = [token for token in tokens[after:] if token.sentence == sentence and not token.filler]
     if not before and not (rest and tokens[at].word in ("sorry", "i")):
         before = [token for token in tokens[:at] if token.sentence == sentence - 1]
@@ -88,7 +106,8 @@ def _take_back(tokens: list[Token], at: int, after: int) -> None:
     if tokens[at].word == "i" and first.stem in {token.stem for token in before[-8:]}:
         return  # "naught, and I mean naught": emphasis
     short = [token for token in following if token.clause == first.clause]
-    if len(short) <= 3:
+    scratched = before[-1].sentence != sentence and tokens[at].word in ("scratch", "strike", "forget", "ignore")
+    if len(short) <= 3 and not scratched:
         _swap(before, short)
     else:
         for token in before[-16:]:
@@ -117,8 +136,8 @@ def _disclaimed(tokens: list[Token]) -> None:
 
 def _said_of_a_thing(plain: list[Token], at: int) -> bool:
     """`The paper doesn't say that ...`: no ignorance of the person's."""
-    telling = at + 1 < len(plain) and plain[at].word == "not" and plain[at + 1].stem in ("tell", "say", "explain", "justify", "remember", "recall", "know")
-    return telling and at >= 1 and plain[at - 1].word in _THINGS
+    telling = at + 1 < len(plain) and plain[at].word == "not" and plain[at + 1].stem in ("tell", "say", "explain", "justify", "remember", "recall", "know", "write", "writ")
+    return telling and at >= 1 and (plain[at - 1].word in _THINGS or (plain[at - 1].word == "you" and plain[at + 1].word == "write"))
 
 
 def _mute_unexplained(plain: list[Token], at: int, after: int) -> None:
@@ -156,13 +175,13 @@ def _unnoticed(after: list[Token]) -> bool:
 
 
 def _hearsay(tokens: list[Token]) -> None:
-    plain = [token for token in tokens if not token.filler]
+    plain = [token for token in tokens if not token.filler and token.word not in _ADVERBS]
     for at in range(len(plain)):
         if not _phrase_at(plain, at, _HEARSAY):
             continue
         end = sentence_end(plain, at)
         but = next((n for n in range(at, end) if plain[n].word in ("but", "however", "though", "yet")), None)
-        next_one = [t.word for t in plain[end : end + 4]]
+        next_one = [t.word for t in plain[end - 1 : end + 4]]
         turned = {"but", "wrong", "false", "not", "no", "however", "isn", "never", "myth"} & set(next_one)
         if but is not None or turned:
             for token in plain[at : but if but is not None else end]:
