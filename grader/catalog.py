@@ -18,6 +18,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "id": str, "slug": str, "title": str, "promise": str, "framework": str, "gpu": bool, "points": (int, float), "stretch_points": (int, float),
     "budget_s": (int, float), "functions": list, "off_limits": list, "hints": list,
 }
+Problem = tuple[int, str, str]  # place of the entry, its field, what is wrong
 REQUIRED = ("id", "slug", "title", "promise", "framework", "points", "functions", "hints")
 
 
@@ -123,55 +124,72 @@ def load(pack: Pack) -> Pack:
     """The pack with its exercises read. Raises PackProblem."""
     path = pack.exercises_dir / "catalog.yaml"
     try:
-        table = yaml.load(path.read_text(encoding="utf-8"), LOADER)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise PackProblem(str(path), [str(error).replace("\n", " ")]) from None
+        text = path.read_text(encoding="utf-8")
+        table = yaml.load(text, LOADER)
+    except (OSError, UnicodeDecodeError) as error:
+        raise PackProblem(str(path), [str(error)]) from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise PackProblem(str(path), [f"{path.name}:{mark.line + 1 if mark else 1}: {' '.join(str(getattr(error, 'problem', None) or error).split())}"]) from None
     rows = table.get("exercises") if isinstance(table, dict) else None
     if not isinstance(rows, list) or not rows:
-        raise PackProblem(str(path), ["expected a mapping with a non-empty list `exercises`"])
-    problems: list[str] = []
-    found = [_exercise(pack, row, place, problems) for place, row in enumerate(rows, 1)]
-    ids = [e.id for e in found if e]
-    problems += [f"id {name} is used twice" for name in sorted({i for i in ids if ids.count(i) > 1})]
+        raise PackProblem(str(path), [f"{path.name}:1: expected a mapping with a non-empty list `exercises`"])
+    problems: list[Problem] = []
+    found = [_exercise(pack, row, place, problems) for place, row in enumerate(rows)]
+    problems += [(place, "id", f"id {e.id} is used twice") for place, e in enumerate(found) if e and e.id in [other.id for other in found[:place] if other]]
     if problems:
-        raise PackProblem(str(path), problems)
+        lines = _lines(text)
+        raise PackProblem(str(path), [f"{path.name}:{lines[place].get(key, lines[place][''])}: {told}" for place, key, told in problems])
     return Pack(pack.name, pack.exercises_dir, pack.solutions_dir, pack.checks_dir, pack.misconceptions_dir, pack.questions_dir, tuple(e for e in found if e))
 
 
-def _exercise(pack: Pack, row: Any, place: int, problems: list[str]) -> Exercise | None:
+def _lines(text: str) -> list[dict[str, int]]:
+    """The line of each field of each entry; under the empty name that of the entry itself."""
+    tree: Any = yaml.compose(text, LOADER)
+    entries = next(value for key, value in tree.value if key.value == "exercises").value
+    return [{"": entry.start_mark.line + 1, **({key.value: key.start_mark.line + 1 for key, _ in entry.value} if isinstance(entry, yaml.MappingNode) else {})}
+            for entry in entries]
+
+
+def _exercise(pack: Pack, row: Any, place: int, problems: list[Problem]) -> Exercise | None:
     if not isinstance(row, dict):
-        problems.append(f"entry {place}: expected a mapping")
+        problems.append((place, "", f"entry {place + 1}: expected a mapping"))
         return None
-    name = row.get("id", f"entry {place}")
+    name = row.get("id", f"entry {place + 1}")
     before = len(problems)
-    problems += [f"{name}: field `{key}` is missing" for key in REQUIRED if key not in row]
-    problems += [f"{name}: unknown field `{key}`" for key in row if key not in FIELDS]
-    problems += [f"{name}: field `{key}` has the wrong type" for key, kind in FIELDS.items() if key in row and not isinstance(row[key], kind)]
+    problems += [(place, "", f"{name}: field `{key}` is missing") for key in REQUIRED if key not in row]
+    problems += [(place, str(key), f"{name}: unknown field `{key}`; known are {', '.join(FIELDS)}") for key in row if key not in FIELDS]
+    problems += [(place, key, f"{name}: field `{key}` has the wrong type; expected {_named(kind)}")
+                 for key, kind in FIELDS.items() if key in row and not isinstance(row[key], kind)]
+    if isinstance(row.get("framework"), str) and row["framework"] not in ("numpy", "torch"):
+        problems.append((place, "framework", f"{name}: framework is numpy or torch, not {row['framework']}"))
+    if isinstance(row.get("hints"), list) and len(row["hints"]) < 3:
+        problems.append((place, "hints", f"{name}: at least three hints, from a nudge to nearly there"))
     if len(problems) > before:
         return None
-    if row["framework"] not in ("numpy", "torch"):
-        problems.append(f"{name}: framework is numpy or torch, not {row['framework']}")
-    if len(row["hints"]) < 3:
-        problems.append(f"{name}: at least three hints, from a nudge to nearly there")
     module = f"{row['id']}_{row['slug']}"
     exercise = Exercise(
         id=row["id"], slug=row["slug"], title=row["title"], promise=row["promise"].strip(), framework=row["framework"], gpu=row.get("gpu", False),
         points=float(row["points"]), stretch_points=float(row.get("stretch_points", 0)), budget_s=float(row.get("budget_s", 3.0)),
-        functions=tuple(row["functions"]), off_limits=_off_limits(row.get("off_limits", []), name, problems), hints=tuple(str(h).strip() for h in row["hints"]),
+        functions=tuple(row["functions"]), off_limits=_off_limits(row.get("off_limits", []), name, place, problems), hints=tuple(str(h).strip() for h in row["hints"]),
         stub=pack.exercises_dir / f"{module}.py", solution=pack.solutions_dir / f"{module}.py", checks=pack.checks_dir / f"check_{row['slug']}.py",
         misconceptions=pack.misconceptions_dir / f"{row['slug']}.py", alternatives=pack.solutions_dir / "alternatives" / row["slug"],
     )
     parts = {"stub": exercise.stub, "solution": exercise.solution, "checks": exercise.checks}
-    problems += [f"{name}: {part} {path.parent.name}/{path.name} is missing" for part, path in parts.items() if not path.is_file()]
+    problems += [(place, "slug", f"{name}: {part} {path.parent.name}/{path.name} is missing") for part, path in parts.items() if not path.is_file()]
     return exercise
 
 
-def _off_limits(rows: list[Any], name: str, problems: list[str]) -> tuple[OffLimits, ...]:
+def _named(kind: type | tuple[type, ...]) -> str:
+    return " or ".join({"str": "text", "bool": "true or false", "int": "a number", "list": "a list"}[one.__name__] for one in (kind if isinstance(kind, tuple) else (kind,))[:1])
+
+
+def _off_limits(rows: list[Any], name: str, place: int, problems: list[Problem]) -> tuple[OffLimits, ...]:
     entries = []
     for row in rows:
         kinds = [kind for kind in ("name", "module", "path") if isinstance(row, dict) and kind in row]
         if len(kinds) != 1 or set(row) - {kinds[0], "functions"}:
-            problems.append(f"{name}: an off_limits entry has one of name, module, path, and perhaps functions; got {row!r}")
+            problems.append((place, "off_limits", f"{name}: an off_limits entry has one of name, module, path, and perhaps functions; got {row!r}"))
             continue
         entries.append(OffLimits(kinds[0], str(row[kinds[0]]), tuple(row.get("functions", ()))))
     return tuple(entries)

@@ -6,21 +6,23 @@ One trusted worker per exercise plays all misconceptions; the stub, the solution
 from __future__ import annotations
 
 import ast
+import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from .catalog import Exercise, Pack
+from .catalog import Exercise
 from .diagnosis import Stage, diagnosed
 from .diagnosis.stage import Role
 from .grading import Limits, conclude, grade, plan_for, run_checks
+from .proofread import exercise_problems
 from .sandbox.errors import Raised
 from .sandbox.host import Worker, raise_if_raised
+from .sandbox.nursery import Crew
 from .sandbox.proxy import Submission
 from .verdict import Outcome, Reason, Verdict, Word
-
-STUB_LINES = 60
-ADVICE = ("Example:", "Why:", "Look at:")
 
 
 @dataclass
@@ -38,27 +40,31 @@ class Report:
     total_s: float = 0.0
 
 
-def verify(exercise: Exercise, *, seed: int = 0, isolation: str = "auto") -> Report:
-    """Verify one exercise of a pack."""
+def verify(exercise: Exercise, *, seed: int = 0, isolation: str = "auto", sample: int | None = None) -> Report:
+    """Verify one exercise of a pack; with ``sample``, by that many wrong ideas of each function, drawn with the seed."""
     report, started = Report(exercise.id), time.monotonic()
-    _form(exercise, report)
-    _stub(exercise, report, seed, isolation)
-    for path in (exercise.solution, *sorted(exercise.alternatives.glob("*.py"))):
-        _right(exercise, path, report, seed, isolation)
-    _wrong(exercise, report, seed)
+    report.problems += exercise_problems(exercise)
+    if any(_unreadable(path) for path in (exercise.stub, exercise.solution, exercise.checks)):
+        return report  # what no Python reads can't be run
+    with Crew(isolation) as crew:
+        judge = partial(grade, exercise, seed=seed, isolation=isolation, warm=lambda: crew.worker(plan_for(exercise, Limits(), "cpu")))
+        _stub(exercise, report, judge)
+        for path in (exercise.solution, *sorted(exercise.alternatives.glob("*.py"))):
+            _right(exercise, path, report, judge)
+    _wrong(exercise, report, seed, sample)
     report.total_s = time.monotonic() - started
     return report
 
 
-def _stub(exercise: Exercise, report: Report, seed: int, isolation: str) -> None:
-    verdict = grade(exercise, exercise.stub.read_bytes(), seed=seed, isolation=isolation)
+def _stub(exercise: Exercise, report: Report, judge: Callable[..., Verdict]) -> None:
+    verdict = judge(exercise.stub.read_bytes())
     if (verdict.word, verdict.reason) != (Word.FAILED, Reason.NOT_IMPLEMENTED) or verdict.score:
         report.problems.append(f"{exercise.stub.name}: the stub ends {verdict.word} ({verdict.reason}) with {verdict.score:g} points; "
                                f"it has to fail as not-implemented with none. {verdict.message}")
 
 
-def _right(exercise: Exercise, path: Path, report: Report, seed: int, isolation: str) -> None:
-    verdict = grade(exercise, path.read_bytes(), name=path.name, seed=seed, isolation=isolation)
+def _right(exercise: Exercise, path: Path, report: Report, judge: Callable[..., Verdict]) -> None:
+    verdict = judge(path.read_bytes(), name=path.name)
     wanted = (Word.PASSED, Word.PROVISIONAL) if exercise.gpu else (Word.PASSED,)
     if verdict.word not in wanted:
         failed = "; ".join(f"{check.id}: {check.message}" for check in verdict.failed[:3])
@@ -67,7 +73,15 @@ def _right(exercise: Exercise, path: Path, report: Report, seed: int, isolation:
         report.right += 1
 
 
-def _wrong(exercise: Exercise, report: Report, seed: int) -> None:
+def _unreadable(path: Path) -> bool:
+    try:
+        ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return True
+    return False
+
+
+def _wrong(exercise: Exercise, report: Report, seed: int, sample: int | None) -> None:
     with Worker(plan_for(exercise, Limits(), "cpu"), "trusted") as troupe:
         try:
             stage = Stage(troupe, str(exercise.solution), str(exercise.misconceptions))
@@ -81,12 +95,24 @@ def _wrong(exercise: Exercise, report: Report, seed: int) -> None:
         report.checks = [check.id for check in right.checks]
         if report.warm_s > exercise.budget_s:
             report.problems.append(f"the checks of the solution take {report.warm_s:.2f} s warm; the budget is {exercise.budget_s:g} s")
-        for role in stage.roles:
+        for role in drawn(stage.roles, seed, sample):
             _role(exercise, troupe, role, report, seed)
+    if sample is not None:
+        return  # some of the wrong ideas don't tell which check none of them fails
     caught = {check for failed in report.table.values() for check in failed}
     for check in right.checks:
         if check.id not in caught and check.outcome is not Outcome.SKIPPED:
             report.problems.append(f"check {check.id}: no misconception fails it; is it needed?")
+
+
+def drawn(roles: list[Role], seed: int, sample: int | None) -> list[Role]:
+    """All roles, or ``sample`` of each function, in their order."""
+    if sample is None:
+        return roles
+    dice = random.Random(seed)
+    chosen = {role.id for function in dict.fromkeys(role.of for role in roles)
+              for own in [[role for role in roles if role.of == function]] for role in dice.sample(own, min(sample, len(own)))}
+    return [role for role in roles if role.id in chosen]
 
 
 def play(exercise: Exercise, troupe: Worker, cast: tuple[str, ...], seed: int, only: frozenset[str] | None = None) -> Verdict:
@@ -106,12 +132,8 @@ def play(exercise: Exercise, troupe: Worker, cast: tuple[str, ...], seed: int, o
 
 def _role(exercise: Exercise, troupe: Worker, role: Role, report: Report, seed: int) -> None:
     report.functions[role.id] = role.of
-    missing = [part for part in ADVICE if part not in role.advice]
-    if missing or not role.message:
-        report.problems.append(f"misconception {role.id}: its docstring lacks {', '.join(missing) or 'a first paragraph'}")
     if role.of not in exercise.functions:
-        report.problems.append(f"misconception {role.id}: `of` names {role.of}, which is none of the exercise's functions")
-        return
+        return  # told by the reading
     verdict = play(exercise, troupe, (role.id,), seed, frozenset({role.of}))
     report.table[role.id] = frozenset(check.id for check in verdict.checks if check.outcome is Outcome.FAILED)
     if verdict.word is not Word.FAILED:
@@ -125,27 +147,3 @@ def _role(exercise: Exercise, troupe: Worker, role: Role, report: Report, seed: 
         report.problems.append(f"misconception {role.id}: caught, but named {first.id}")
     elif first.one_of:
         report.remarks.append(f"misconception {role.id}: not told apart from {', '.join(sorted({first.id, *first.one_of} - {role.id}))}")
-
-
-def _form(exercise: Exercise, report: Report) -> None:
-    text = exercise.stub.read_text(encoding="utf-8")
-    lines = text.count("\n")
-    if lines > STUB_LINES:
-        report.problems.append(f"{exercise.stub.name}: {lines} lines; a stub fits on one screen ({STUB_LINES})")
-    if f"attngrade check {exercise.id}" not in text:
-        report.problems.append(f"{exercise.stub.name}: its docstring doesn't say how to check it (`attngrade check {exercise.id}`)")
-    report.problems += [f"{exercise.id}: hint {n} is empty or over 600 characters" for n, hint in enumerate(exercise.hints, 1) if not 0 < len(hint) <= 600]
-    defined = {node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    report.problems += [f"{exercise.stub.name}: `{name}` of the catalog is not in the stub" for name in exercise.functions if name not in defined]
-
-
-def strays(pack: Pack) -> list[str]:
-    """Files in a pack's homes that belong to no exercise."""
-    known = {path for e in pack.exercises for path in (e.stub, e.solution, e.checks, e.misconceptions)}
-    found = [path for home, pattern in ((pack.exercises_dir, "*.py"), (pack.solutions_dir, "*.py"), (pack.checks_dir, "check_*.py"),
-                                        (pack.misconceptions_dir, "*.py")) for path in sorted(home.glob(pattern))]
-    homes = {e.alternatives for e in pack.exercises}
-    folders = [path for path in sorted((pack.solutions_dir / "alternatives").glob("*")) if path.is_dir() and path not in homes and path.name != "__pycache__"]
-    parts = tuple(f"{e.slug}_" for e in pack.exercises)  # misconceptions/<slug>_<part>.py
-    return [f"{path.parent.name}/{path.name} belongs to no exercise" for path in (*found, *folders)
-            if path not in known and path.name != "__init__.py" and not path.name.startswith(parts)]

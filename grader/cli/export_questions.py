@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageProblem
+from .options import bank_options
 
 if TYPE_CHECKING:
     from ..quiz.question import Question
@@ -21,7 +22,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What the question exports have in common."""
     decorators = (
         click.option("--topic", "topics", multiple=True, help="Only questions of this topic (again for more)."),
-        click.option("--bank", type=click.Path(path_type=Path, file_okay=False), help="A folder of question files (default: the built-in ones)."),
+        bank_options,
         click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file."),
     )
     for decorate in decorators:

@@ -9,9 +9,11 @@ from typing import Any
 
 import click
 
+from ..errors import PackProblem
 from ..quiz.mark import mark
 from ..quiz.marking.records import Marking
 from ..quiz.question import Bank, BankError, Question, UnknownQuestion, load_bank
+from .options import bank_options
 
 _MOST_BYTES = 4_000_000
 _STATES = {"met": ("✓", "green"), "contradicted": ("✗", "red"), "not-detected": ("·", "yellow")}
@@ -30,7 +32,7 @@ Examples:
 @click.option("--file", "path", type=click.Path(path_type=Path), help="A file that holds the answer; - is standard input.")
 @click.option("--batch", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="YAML or JSON: a list of {question, answer}.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--bank", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Another folder of questions.")
+@bank_options
 def mark_command(
     question: str | None, answer: str | None, path: Path | None, batch: Path | None, form: str, bank: Path | None
 ) -> None:
@@ -46,7 +48,7 @@ def mark_command(
     except UnknownQuestion as error:
         raise click.UsageError(str(error)) from error
     except BankError as error:
-        raise click.ClickException(str(error)) from error
+        raise PackProblem(str(bank or "The built-in question bank"), error.problems) from None
 
 
 def _mark_one(bank: Bank, question: str | None, answer: str | None, path: Path | None, form: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from ..catalog import Pack
     from ..verify import Report
 
 
@@ -23,25 +24,25 @@ def pack() -> None:
 @click.option("--exercise", "names", multiple=True, metavar="EXERCISE", help="Only this one (may be repeated).")
 @click.option("--jobs", type=click.IntRange(min=1), default=None, help="Exercises verified at once (default: the number of cores).")
 @click.option("--format", "style", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+@click.option("--sample", type=click.IntRange(min=1), default=None, help="Try only this many wrong ideas of each function, drawn with the seed.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-def verify(folder: Path | None, names: tuple[str, ...], jobs: int | None, style: str, seed: int) -> int:
+def verify(folder: Path | None, names: tuple[str, ...], jobs: int | None, style: str, sample: int | None, seed: int) -> int:
     """Admit an exercise set: stub fails, right versions pass, every wrong idea is caught and named.
 
     Without FOLDER the built-in set is verified.
     """
     from concurrent.futures import ProcessPoolExecutor
 
-    from ..catalog import open_pack
+    from ..proofread import question_problems, strays
     from ..render.pack import as_markdown, as_text
-    from ..verify import strays
 
-    found = open_pack(folder)
+    found = _opened(folder)
     chosen = [found.find(name) for name in names] or list(found.exercises)
     slowest_first = sorted(chosen, key=lambda exercise: -exercise.budget_s)
     with ProcessPoolExecutor(min(jobs or os.cpu_count() or 1, len(chosen))) as pool:
-        reports = {exercise.id: pool.submit(_verify, exercise, seed) for exercise in slowest_first}
+        reports = {exercise.id: pool.submit(_verify, exercise, seed, sample) for exercise in slowest_first}
         done = [reports[exercise.id].result() for exercise in chosen]
-    lost = [] if names else strays(found)
+    lost = [] if names else [*strays(found), *(question_problems(found.questions_dir) if folder else [])]
     if style == "json":
         click.echo(json.dumps({"exercises": [_plain(report) for report in done], "strays": lost}, indent=1))
     else:
@@ -59,10 +60,23 @@ def new(folder: Path) -> None:
     click.echo(f"Wrote {len(files)} files into {folder}. Next: attngrade pack verify {folder}")
 
 
-def _verify(exercise: object, seed: int) -> Report:
+def _opened(folder: Path | None) -> Pack:
+    """The pack. Raises PackProblem with everything that can be seen without running it, where the catalog can't be used."""
+    from ..catalog import open_pack
+    from ..errors import PackProblem
+
+    try:
+        return open_pack(folder)
+    except PackProblem as error:
+        from ..proofread import unlisted_problems
+
+        raise PackProblem(str(folder), [*error.problems, *unlisted_problems(Path(folder or "."))]) from None
+
+
+def _verify(exercise: object, seed: int, sample: int | None) -> Report:
     from ..verify import verify as verify_one
 
-    return verify_one(exercise, seed=seed)  # type: ignore[arg-type]
+    return verify_one(exercise, seed=seed, sample=sample)  # type: ignore[arg-type]
 
 
 def _plain(report: Report) -> dict[str, object]:

@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
+from ..errors import PackProblem, UsageProblem
 from ..quiz.question import Bank, BankError, Question, UnknownQuestion, load_bank
+from .options import bank_options
 
 _EXAMPLE = """\b
 Examples:
@@ -26,7 +28,7 @@ Examples:
 @click.option("--answers", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="With --evaluate: labelled answers of your own.")
 @click.option("--lint", is_flag=True, help="Say what is wrong with the bank; exit 1 if anything is.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--bank", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Another folder of questions.")
+@bank_options
 def questions_command(
     question: str | None, topic: str | None, evaluate: bool, answers: Path | None, lint: bool, form: str, bank: Path | None
 ) -> None:
@@ -34,7 +36,7 @@ def questions_command(
     try:
         questions = load_bank(bank)
         if lint:
-            _lint(questions)
+            _lint(questions, form)
         elif evaluate or answers:
             _evaluate(questions, question, answers, form)
         elif question:
@@ -44,7 +46,9 @@ def questions_command(
     except UnknownQuestion as error:
         raise click.UsageError(str(error)) from error
     except BankError as error:
-        raise click.ClickException(str(error)) from error
+        if answers:
+            raise UsageProblem(str(error)) from None
+        raise PackProblem(str(bank or "The built-in question bank"), error.problems) from None
 
 
 def _list(bank: Bank, topic: str | None, form: str) -> None:
@@ -98,7 +102,11 @@ def _evaluate(bank: Bank, question: str | None, answers: Path | None, form: str)
 
     names = (bank.get(question).id,) if question else bank.ids
     if answers:
-        rows = [row for row in read_labelled(answers) if row.question in names]
+        given = read_labelled(answers)
+        unknown = sorted({row.question for row in given} - set(bank.ids))
+        if unknown:
+            raise click.UsageError(f"{answers.name} answers questions that the bank doesn't have: {', '.join(unknown)}. `attngrade questions` lists them.")
+        rows = [row for row in given if row.question in names]
         where = f"{answers.name}"
     else:
         rows = [row for name in names for row in bank.labelled(name)]
@@ -120,9 +128,12 @@ def _evaluate(bank: Bank, question: str | None, answers: Path | None, form: str)
         click.echo(f"  {kind:<14}{len(scores):>4} answers, highest {max(scores):.0%}, above a third: {above}")
 
 
-def _lint(bank: Bank) -> None:
+def _lint(bank: Bank, form: str) -> None:
     problems = bank.problems()
-    click.echo("\n".join(problems) if problems else f"{len(bank.ids)} questions, no problem found.")
+    if form == "json":
+        click.echo(json.dumps({"questions": len(bank.ids), "problems": problems}, ensure_ascii=False, indent=1))
+    else:
+        click.echo("\n".join(problems) if problems else f"{len(bank.ids)} questions, no problem found.")
     if problems:
         raise SystemExit(1)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import UsageProblem
+from .options import bank_options
 
 if TYPE_CHECKING:
     from ..quiz.deck import Deck
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 @click.option("--interview", is_flag=True, help="Eight questions, no marks until the end, then a report.")
 @click.option("--until", metavar="DATE", help="Plan up to an interview on this date (remembered; `none` forgets it).")
 @click.option("--judge", is_flag=True, help="Let a language model mark as well (your answers leave this machine).")
-@click.option("--bank", "folder", type=click.Path(path_type=Path, file_okay=False), help="Ask from the question files in this folder.")
+@bank_options
 def quiz(
     questions: tuple[str, ...], topics: tuple[str, ...], due: bool, wrong: bool, count: int, interview: bool, until: str | None, judge: bool,
-    folder: Path | None,
+    bank: Path | None,
 ) -> int:
     """Answer as you would aloud; see what earned, what is missing, and when the question comes back.
 
@@ -46,18 +47,18 @@ def quiz(
 
     if due + wrong + interview + bool(questions) > 1:
         raise UsageProblem("--due, --wrong, --interview and named questions exclude one another. Give one of them.")
-    console, bank = Console(), open_bank(folder)
+    console, asked = Console(), open_bank(bank)
     with open_store() as store:
         _remember_date(store, until)
-        settle(store, bank, now())
+        settle(store, asked, now())
         deck = load_deck(store, now())
         only = "due" if due else "wrong" if wrong else "interview" if interview else ""
-        names = _names(bank, deck, questions, topics, only, count)
-        console.say(_heading(bank, deck))
+        names = _names(asked, deck, questions, topics, only, count)
+        console.say(_heading(asked, deck))
         if not names:
             console.say(filled(_nothing(only), console.width))
             return 0
-        finished = Session(console, store, bank, _marker(judge, console), now).run(names, interview=interview)
+        finished = Session(console, store, asked, _marker(judge, console), now).run(names, interview=interview)
     return 0 if finished else 130
 
 

@@ -127,7 +127,9 @@ def _choices(question: Question) -> Iterator[str]:
 
 
 def _unused(bank: Bank, questions: list[Question]) -> Iterator[str]:
-    """Entries of the shared lexicon that no question needs are dead."""
+    """Entries of a bank's own lexicon that no question needs are dead."""
+    if not (bank.folder / "lexicon.yaml").exists():
+        return
     used: set[str] = set()
     for question in questions:
         try:

@@ -1,0 +1,143 @@
+"""A set of one's own is met by the same commands as the built-in one, and what is broken in it is told at once, with file and line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+def change(path: Path, old: str, new: str) -> int:
+    """Put ``new`` where ``old`` stands, and return the line."""
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return text[: text.index(old)].count("\n") + 1
+
+
+def test_what_pack_new_writes_verifies(run, pack):
+    told = run("pack", "verify", pack)
+
+    assert told.code == 0, told.text
+    assert "4 misconceptions, 3 checks" in told.text
+
+
+def test_pack_new_overwrites_nothing(run, pack):
+    before = {path: path.read_bytes() for path in pack.rglob("*") if path.is_file()}
+
+    told = run("pack", "new", pack)
+
+    assert told.code == 2
+    assert "is not empty" in told.text
+    assert {path: path.read_bytes() for path in pack.rglob("*") if path.is_file()} == before
+
+
+def test_its_exercises_are_checked_and_the_mistake_is_named(run, pack):
+    wrong = pack / "wrong.py"
+    wrong.write_text("import numpy as np\n\ndef softcap(x, cap):\n    if cap <= 0:\n        raise ValueError('cap')\n    return np.clip(x, -cap, cap)\n")
+
+    right = run("check", "1", "--pack", pack, "--file", pack / "solutions" / "exercise01_softcap.py")
+    told = run("check", "1", "--pack", pack, "--file", wrong, "--format", "json")
+
+    assert right.code == 0, right.text
+    assert told.code == 1
+    assert [found["id"] for found in json.loads(told.text)["results"][0]["misconceptions"]] == ["hard-clip"]
+
+
+def test_its_exercises_are_listed_and_have_hints(run, pack):
+    assert "Soft-capped scores" in run("list", "--pack", pack).text
+    assert "smooth function" in run("hint", "1", "--pack", pack).text
+
+
+def test_its_questions_are_listed_marked_and_exported(run, pack, tmp_path):
+    assert "why-softcap" in run("questions", "--pack", pack).text
+    assert "50%" in run("mark", "why-softcap", "--pack", pack, "--answer", "tanh keeps a gradient").text
+    assert run("export", "csv", "--pack", pack, "--output", tmp_path / "cards.csv").code == 0
+    assert "why-softcap" in (tmp_path / "cards.csv").read_text()
+
+
+def test_questions_are_not_looked_for_where_there_are_none(run, tmp_path):
+    told = run("mark", "why-softcap", "--pack", tmp_path, "--answer", "x")
+
+    assert told.code == 2
+    assert "has no folder questions/" in told.text
+
+
+def test_a_take_home_is_made_of_it_without_its_answers(run, pack, tmp_path):
+    told = run("takehome", "new", tmp_path / "kit", "--pack", pack, "--exercise", "1", "--question", "why-softcap")
+
+    assert told.code == 0, told.text
+    given = b"\n".join(path.read_bytes() for path in (tmp_path / "kit" / "candidate").rglob("*") if path.is_file())
+    assert b"exercise01" in given
+    assert b"np.tanh" not in given
+
+
+def test_problems_of_the_catalog_are_told_at_once_with_their_lines(run, pack):
+    catalog = pack / "exercises" / "catalog.yaml"
+    first = change(catalog, "framework: numpy", "framework: jax")
+    second = change(catalog, "points: 5", "points: five")
+    third = change(catalog, "title: Soft-capped scores", "titel: Soft-capped scores")
+
+    told = run("pack", "verify", pack)
+
+    assert told.code == 3
+    assert f"catalog.yaml:{second}: exercise01: field `points` has the wrong type; expected a number" in told.text
+    assert f"catalog.yaml:{third}: exercise01: unknown field `titel`" in told.text
+    assert "field `title` is missing" in told.text
+    assert f"catalog.yaml:{first}: exercise01: framework is numpy or torch, not jax" in told.text
+
+
+def test_a_catalog_that_is_no_yaml_is_told_with_its_line_and_the_rest_is_read_all_the_same(run, pack):
+    line = change(pack / "exercises" / "catalog.yaml", "    slug: softcap", "    slug: [softcap")
+    (pack / "checks" / "check_softcap.py").write_text("import numpy as np\n\ndef test_(:\n")
+
+    told = run("pack", "verify", pack)
+
+    assert told.code == 3
+    assert f"catalog.yaml:{line + 1}: " in told.text
+    assert "checks/check_softcap.py:3: " in told.text
+
+
+def test_problems_of_all_files_are_told_at_once_with_their_lines(run, pack):
+    advice = change(pack / "misconceptions" / "softcap.py", "    Look at: what stands inside tanh.\n", "")
+    of = change(pack / "misconceptions" / "softcap.py", '@misconception("hard-clip", of="softcap")', '@misconception("hard-clip", of="softclip")')
+    imports = change(pack / "checks" / "check_softcap.py", "import numpy as np\n", "import numpy as np\nimport torch\n")
+    (pack / "checks" / "check_other.py").write_text("")
+    (pack / "questions" / "why-softcap.yaml").write_text((pack / "questions" / "why-softcap.yaml").read_text().replace("difficulty: 2", "difficulty: 9"))
+
+    told = run("pack", "verify", pack)
+
+    assert told.code == 1
+    for sentence in (
+        f"misconceptions/softcap.py:{advice - 5}: misconception cap-multiplied-only: its docstring lacks Look at:",
+        f"misconceptions/softcap.py:{of + 1}: misconception hard-clip: `of` names softclip",
+        f"checks/check_softcap.py:{imports + 1}: imports torch; checks compute with NumPy from the formula",
+        "checks/check_other.py:1: belongs to no exercise",
+        "questions/why-softcap.yaml: difficulty is 1 to 5, not 9",
+    ):
+        assert sentence in told.text
+
+
+def test_a_file_that_no_python_reads_is_told_and_nothing_is_run(run, pack):
+    (pack / "solutions" / "exercise01_softcap.py").write_text("def softcap(x, cap)\n    return x\n")
+
+    told = run("pack", "verify", pack)
+
+    assert told.code == 1
+    assert "solutions/exercise01_softcap.py:1: expected ':'" in told.text
+
+
+@pytest.mark.parametrize(("file", "old", "new", "sentence"), [
+    ("solutions/exercise01_softcap.py", "np.tanh(x / cap)", "np.tanh(x)", "is right and ends failed"),
+    ("exercises/exercise01_softcap.py", 'raise NotImplementedError("softcap has to squash x into [-cap, cap]")', "return x", "it has to fail as not-implemented"),
+    ("misconceptions/softcap.py", "return np.clip(x, -cap, cap)", "return cap * np.tanh(x / cap)", "misconception hard-clip: no check fails it"),
+    ("checks/check_softcap.py", "@points(1)", "@points(2)", "the catalog says 5"),
+])
+def test_a_pack_that_does_not_hold_what_it_promises_is_not_admitted(run, pack, file, old, new, sentence):
+    change(pack / file, old, new)
+
+    told = run("pack", "verify", pack)
+
+    assert told.code == 1
+    assert sentence in told.text
