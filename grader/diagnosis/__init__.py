@@ -28,8 +28,9 @@ def diagnosed(exercise: Exercise, verdict: Verdict, troupe: Troupe, silent: froz
     """
     verdict = replace(verdict, checks=tuple(_with_symptom(check) for check in verdict.checks))
     failed = frozenset(name for check in verdict.checks if check.reason in NAMEABLE for name in check.functions)
+    passed = frozenset(check.id for check in verdict.checks if check.outcome is Outcome.PASSED)
     stage = Stage(troupe, str(exercise.solution), str(exercise.misconceptions))
-    named, downstream = explain(stage, telling(verdict), tuple(name for name in exercise.functions if name not in silent), failed)
+    named, downstream = explain(stage, telling(verdict), tuple(name for name in exercise.functions if name not in silent), failed, passed)
     cause = named[0].function if named else ""
     checks = tuple(_following(check, downstream, cause) for check in verdict.checks)
     return replace(verdict, checks=checks, misconceptions=tuple(named))

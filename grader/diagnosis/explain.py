@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..sandbox.errors import WorkerError
 from ..sandbox.proxy import Call
 from ..verdict import Named
-from .agreement import agree, same_value
+from .agreement import agree, differs, is_number_in_array, numbers_as_scalars, same_value
 from .draws import same_law
+from .near import nearest
 from .stage import Role, Stage
 
 ONE_OF_CAP = 3
 PATIENCE_S = 20.0  # by the submission's own time: what all wrong ideas may take on all calls, where the first difference fits none
+MOSTLY = "This explains most of what is wrong here, not all of it. "
 ACCIDENTS = ("RuntimeError", "IndexError")  # what torch and NumPy raise where nobody looked
 
 
-def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], failed: frozenset[str]) -> tuple[list[Named], frozenset[str]]:
+def explain(
+    stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], failed: frozenset[str], passed: frozenset[str] = frozenset(),
+) -> tuple[list[Named], frozenset[str]]:
     """Names for the wrong functions, upstream first, and the functions that are wrong only because an upstream one is.
 
+    ``failed``: functions of checks that failed; ``passed``: checks that passed, whose results are right however they differ from the solution's.
     Quiet where nothing agrees with everything that was recorded.
     """
     named: list[Named] = []
@@ -26,16 +33,18 @@ def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], f
         own = [call for call in calls if call.function == function and call.replayable]
         if function not in failed or not own:
             continue
-        opening = first_difference(stage, cast, own)
+        stage.numbers = any(call.check in passed and is_number_in_array(call.value) for call in own)
+        own = [numbers_as_scalars(call) for call in own] if stage.numbers else own
+        opening = first_difference(stage, cast, own, passed)
         if not opening:  # right, or just what an upstream mistake makes of it
             downstream |= {function} if cast else set()
             continue
-        if cast and not first_difference(stage, (), own):
+        if cast and not first_difference(stage, (), own, passed):
             continue  # right by itself: it doesn't lean on what is wrong
         roles = [role for role in stage.roles if role.of == function]
+        patient = len(roles) * sum(call.seconds for call in own) < PATIENCE_S
         for below in ((), cast) if cast else ((),):
             near = [role for role in roles if role.at == "statistics" or matches(stage, (*below, role.id), opening)]
-            patient = len(roles) * sum(call.seconds for call in own) < PATIENCE_S
             found = [role for role in near or (roles if patient else []) if matches(stage, (*below, role.id), own, role)]
             if found:
                 break
@@ -44,17 +53,20 @@ def explain(stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], f
         if found:
             named.append(name(found))
             cast = (*cast, found[0].id)
+        elif (likely := nearest(stage, cast, own, roles, passed)) is not None:
+            named.append(replace(name([likely]), message=f"{MOSTLY}{likely.advice}"))
+            cast = (*cast, likely.id)
     return named, frozenset(downstream)
 
 
-def first_difference(stage: Stage, cast: tuple[str, ...], calls: list[Call]) -> list[Call]:
+def first_difference(stage: Stage, cast: tuple[str, ...], calls: list[Call], passed: frozenset[str]) -> list[Call]:
     """The first call that ``cast`` answers otherwise, with those before it in its check and the first of each earlier check; or nothing.
 
     Nearly every wrong idea parts from the submission on these few calls, so the long way through all of them is for the few that don't.
     """
     try:
         for place, played in enumerate(stage.play(cast, calls)):
-            if not agree(calls[place], played):
+            if differs(calls[place], played, passed):
                 here = [call for call in calls[: place + 1] if call.check == calls[place].check]
                 before = {call.check: call for call in reversed(calls[:place]) if call.check != calls[place].check}
                 parts = sorted((here, list(reversed(before.values()))), key=lambda part: sum(call.seconds for call in part))

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from ..sandbox.errors import Raised
 from ..sandbox.host import raise_if_raised
 from ..sandbox.proxy import Call
+from .agreement import numbers_as_scalars
 
 
 class Troupe(Protocol):
@@ -45,7 +46,7 @@ class Stage:
         self._troupe = troupe
         opened = self._ask({"op": "open", "solution": solution, "misconceptions": misconceptions})
         self.roles = [Role(*row) for row in opened["value"]]
-        self._memory: dict[tuple[tuple[str, ...], int], Call] = {}
+        self.numbers = False  # whether an array without axes counts as a number
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         reply = self._troupe.ask(message)
@@ -56,7 +57,7 @@ class Stage:
         """The same calls with ``cast`` standing in, one by one, so that a caller may stop at the first difference."""
         self._ask({"op": "cast", "ids": list(cast)})
         for call in calls:
-            yield self._replay(call)
+            yield numbers_as_scalars(self._replay(call)) if self.numbers else self._replay(call)
 
     def _replay(self, call: Call) -> Call:
         before = self._troupe.mark_memory()
