@@ -17,7 +17,7 @@ export ATTNGRADE_HOME="$place/home" OMP_NUM_THREADS=1 PIP_DISABLE_PIP_VERSION_CH
 
 echo "== build =="
 mkdir "$place/source" "$place/dist"
-git ls-files -z --cached --others --exclude-standard | xargs -0 -I{} sh -c '[ ! -e "$1" ] || printf "%s\0" "$1"' _ {} | tar --null -T - -cf - | tar -xf - -C "$place/source"
+{ git ls-files -z --cached --others --exclude-standard 2>/dev/null || find . \( -name .git -o -name .venv -o -name build -o -name dist \) -prune -o -type f -print0; } | xargs -0 -I{} sh -c '[ ! -e "$1" ] || printf "%s\0" "$1"' _ {} | tar --null -T - -cf - | tar -xf - -C "$place/source"
 (cd "$place/source" && "$python" -c "from setuptools import build_meta as b; d = '$place/dist'; print(b.build_sdist(d)); print(b.build_wheel(d))" 2>&1 | tail -2)
 wheel="$(ls "$place"/dist/*.whl)" sdist="$(ls "$place"/dist/*.tar.gz)"
 "$python" - "$wheel" "$root" <<'PY'
