@@ -46,8 +46,9 @@ def speed(measured: Record) -> list[str]:
         return ["Speed: not measured yet (`make bench`)."]
     on = measured["machine"]
     lines = [f"**Speed**, {measured['date']}, {on['cores']} cores, Python {on['python']}, torch {on['torch']} (`make bench`, medians):", "",
-             "| what | seconds | against | seconds | ratio |", "| --- | ---: | --- | ---: | ---: |"]
-    return lines + [f"| {row['what']} | {row['seconds']:.3g} | {row['against']} | {row['other_seconds']:.3g} | {row['ratio']:.2f} |" for row in measured["rows"]]
+             "| what | seconds | peak MiB | against | seconds | peak MiB | ratio |", "| --- | ---: | ---: | --- | ---: | ---: | ---: |"]
+    return lines + [f"| {row['what']} | {row['seconds']:.3g} | {row.get('peak_mib') or ''} | {row['against']} | {row['other_seconds']:.3g} | {row.get('other_mib') or ''} | "
+                    f"{row['ratio']:.2f} |" for row in measured["rows"]]
 
 
 def kernel(measured: Record) -> list[str]:
