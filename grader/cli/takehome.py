@@ -257,7 +257,7 @@ def _summary(graded: list[dict[str, Any]], results: Path) -> None:
         click.echo(f"{tame(told['candidate'], lines=1)[:28]:<28} {told['score']:>5.2f}/{told['max_score']:<5.2f}  {words}")
         for remark in [told["problem"], *told["remarks"]]:
             if remark:
-                click.echo(f"    {tame(remark, lines=1, width=160)}")
+                click.echo(f"    {tame(remark, lines=1, width=600)}")
     click.echo(f"\nResults: {results / 'results.jsonl'}. Pages: attngrade takehome report {results.parent}")
 
 
