@@ -104,6 +104,17 @@ def tidy_ends() -> list[int]:
     return came
 
 
+def own_fault(error: Exception) -> str:
+    """What is said of an error that nobody foresaw; all of it where ATTNGRADE_TRACEBACK is set."""
+    import traceback
+
+    if "ATTNGRADE_TRACEBACK" in os.environ:
+        traceback.print_exception(error)
+    *_, place = traceback.extract_tb(error.__traceback__)
+    return (f"this is a fault of attngrade, not of what was checked: {type(error).__name__}: {error} ({os.path.basename(place.filename)}, line {place.lineno}). "
+            "Nobody is charged for it. Set ATTNGRADE_TRACEBACK=1 and run it again for a report that helps to mend it.")
+
+
 def main(args: list[str] | None = None) -> None:
     """Run the command line; every error a person sees is one sentence and an exit code."""
     stopped_by = tidy_ends()
@@ -121,4 +132,7 @@ def main(args: list[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except Exception as error:  # exit code 1 would be somebody's failed check
+        click.echo(f"Error: {own_fault(error)}", err=True)
+        sys.exit(AttngradeError.exit_code)
     sys.exit(code if isinstance(code, int) else 0)

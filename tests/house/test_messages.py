@@ -128,6 +128,7 @@ def world(tmp_path, monkeypatch) -> Path:
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ATTNGRADE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("attngrade.cli.tidy_ends", list)  # the signals of this process stay as they are
     return tmp_path
 
 
@@ -168,3 +169,13 @@ def test_a_set_of_one_s_own_is_named_in_the_command_to_type_next(world, capsys):
 
 def test_a_folder_that_is_this_one_is_called_so(world, capsys):
     assert "into this folder. Next: open" in said("init .", capsys)[1]
+
+
+def test_a_fault_of_the_grader_is_no_failed_check_and_says_how_to_report_it(world, capsys, monkeypatch):
+    monkeypatch.setattr("attngrade.catalog.open_pack", lambda folder: 1 // 0)
+    code, told = said("list", capsys)
+    monkeypatch.setenv("ATTNGRADE_TRACEBACK", "1")
+    _, whole = said("list", capsys)
+
+    assert code == 3 and "fault of attngrade" in told and "ATTNGRADE_TRACEBACK=1" in told and "Traceback" not in told
+    assert "Traceback (most recent call last)" in whole and "ZeroDivisionError" in whole
