@@ -16,7 +16,7 @@ from .stage import Role, Stage
 
 SHORTLIST = 6  # wrong ideas that are tried on all calls
 EXPLAINED = 0.9  # of the distance between a wrong result and the right one
-WRONG_SHARE, RIGHT_SHARE = 0.7, 0.8  # of the wrong calls that it explains, and of the right ones that it leaves right
+ENOUGH = ((0.7, 0.8), (0.95, 0.6))  # shares of the wrong calls that it explains, and of the right ones that it leaves right
 PATIENCE_S = 20.0  # by the submission's own time
 LEAD = 0.1  # by which the best has to be ahead of the next
 
@@ -37,7 +37,7 @@ class Fit:
     @property
     def holds(self) -> bool:
         """Whether that is enough to speak of it."""
-        return self.wrong >= WRONG_SHARE and self.right >= RIGHT_SHARE
+        return any(self.wrong >= wrong and self.right >= right for wrong, right in ENOUGH)
 
 
 def nearest(stage: Stage, cast: tuple[str, ...], calls: list[Call], roles: list[Role], passed: frozenset[str]) -> Role | None:

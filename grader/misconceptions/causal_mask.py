@@ -426,6 +426,17 @@ def padding_of_queries(lengths, t_k):
     return right.padding_mask(lengths, t_k).transpose(-1, -2)
 
 
+@misconception("padding-batch-on-the-query-axis", of="padding_mask", question="padding-mask")
+def padding_batch_of_queries(lengths, t_k):
+    """Your padding mask has the shape (1, 1, B, t_k): the sequences lie where the queries belong.
+
+    Example: lengths=[2, 3], t_k=3: you return the shape (1, 1, 2, 3), and (2, 1, 1, 3) was asked.
+    Why: the scores are (B, H, T_q, T_k): a length belongs to a sequence, so the batch is the first axis, and heads and queries share it.
+    Look at: where the new axes are put in: `[:, None, None, :]`.
+    """
+    return right.padding_mask(lengths, t_k).permute(1, 2, 0, 3)
+
+
 @misconception("padding-without-axes", of="padding_mask", question="padding-mask")
 def padding_flat(lengths, t_k):
     """Your padding mask is (B, t_k), without the axes of heads and queries.

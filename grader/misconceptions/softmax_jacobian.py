@@ -89,6 +89,28 @@ def axis_ignored(z, axis=-1):
     return right(z, -1)
 
 
+@misconception("softmax-axis-not-moved-back", of="softmax")
+def axis_not_moved_back(z, axis=-1):
+    """You bring `axis` to the end and leave it there; the result has its axes in another order.
+
+    Example: for shape (3, 4) and axis=0 you return the shape (4, 3).
+    Why: the result has the shape of z, entry for entry.
+    Look at: a second `np.moveaxis` at the end, from -1 to `axis`.
+    """
+    return np.moveaxis(right(z, axis), axis, -1)
+
+
+@misconception("softmax-axis-moved-back-to-the-front", of="softmax")
+def axis_moved_to_the_front(z, axis=-1):
+    """You bring `axis` to the end and put it back at the front, wherever it came from.
+
+    Example: for shape (3, 4) and the last axis you return the shape (4, 3).
+    Why: the result has the shape of z, entry for entry; only axis 0 comes from the front.
+    Look at: the second `swapaxes` or `moveaxis`: from -1 to `axis`, not to 0.
+    """
+    return np.swapaxes(np.swapaxes(right(z, axis), axis, -1), 0, -1)
+
+
 @misconception("softmax-reshaped-instead-of-moved", of="softmax")
 def reshaped(z, axis=-1):
     """You reshape so that the last axis has the length of `axis`; that mixes entries of different rows unless `axis` is the last.

@@ -39,6 +39,18 @@ def jacobian_diagonal_of_p(z):
     return narrow(parts(z)[1], z)
 
 
+@wrong_jacobian("jacobian-diagonal-without-its-square")
+def jacobian_diagonal_without_square(z):
+    """You put p_i on the diagonal; p_i (1 - p_i) belongs there. The entries off the diagonal are right.
+
+    Example: z=[0, 0]: you give 0.5 on the diagonal where 0.25 is right, so the rows don't sum to zero.
+    Why: p p^T is taken away from diag(p) everywhere, on the diagonal too.
+    Look at: i = j: dp_i / dz_i = p_i - p_i**2.
+    """
+    p, diagonal, outer = parts(z)
+    return narrow(diagonal - outer * (1 - np.eye(p.shape[-1], dtype=p.dtype)), z)
+
+
 @wrong_jacobian("jacobian-diagonal-alone")
 def jacobian_diagonal_alone(z):
     """Your Jacobian has p_i (1 - p_i) on the diagonal and 0 elsewhere, as if every weight were a sigmoid of its own score.
