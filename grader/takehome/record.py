@@ -7,12 +7,13 @@ import json
 from typing import Any
 
 from ..render.json_ import record as verdict_record
-from ..verdict import Verdict
+from ..verdict import Reason, Verdict
 from .plan import TakeHome
 from .returns import Return
 
 VERSION = 1
 SOURCE_CAP = 100_000
+CHANCE = "(What it printed isn't kept: how far it came before a limit ended it is chance.)"
 
 
 def key(given: Return, plan: TakeHome, owner: str = "") -> str:
@@ -28,6 +29,8 @@ def exercise_record(verdict: Verdict, file: str, weight: float, data: bytes) -> 
     """One exercise's part: the verdict without what differs from run to run, and the source for the page."""
     told = verdict_record(verdict)
     told.pop("duration_s")
+    if {Reason.TIMEOUT, Reason.MEMORY} & {verdict.reason, *(check.reason for check in verdict.checks)}:
+        told["output"] = CHANCE if told["output"] else ""
     return {**told, "file": file, "weight": weight, "source": data.decode("utf-8", "replace")[:SOURCE_CAP], "broken": [{"name": b.shown, "line": b.line} for b in verdict.broken]}
 
 

@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from attngrade.errors import AttngradeError
 from attngrade.takehome.batch import read_journal
+from attngrade.takehome.record import CHANCE, exercise_record
+from attngrade.verdict import Reason, Verdict, Word
 
 from tests.takehome.world import FILE, RIGHT, attngrade
 
@@ -35,6 +38,14 @@ def test_the_results_are_the_same_bytes_for_any_number_of_workers(kit, returns, 
         attngrade("takehome", "grade", returns, "--kit", kit, "--results", tmp_path / str(jobs), "--jobs", jobs)
 
     assert (tmp_path / "1" / "results.jsonl").read_bytes() == (tmp_path / "2" / "results.jsonl").read_bytes()
+
+
+def test_a_record_holds_nothing_that_chance_decided():
+    late = Verdict("exercise02", "T", Word.FAILED, Reason.TIMEOUT, output="as far as it came", duration_s=20.1)
+    told = exercise_record(late, FILE, 1.0, b"")
+
+    assert "duration_s" not in told and told["output"] == CHANCE
+    assert exercise_record(replace(late, reason=Reason.WRONG_RESULT), FILE, 1.0, b"")["output"] == "as far as it came"
 
 
 def test_only_what_changed_is_graded_again(kit, returns, tmp_path):
