@@ -17,7 +17,7 @@ from ..catalog import OffLimits
 from ..verdict import Broken
 from .source import parsed
 from .strings import fold
-from .survey import IDENTIFIER, Source, Text, dotted, survey
+from .survey import IDENTIFIER, PATH_CAP, Source, Text, dotted, survey
 
 TELLING = 8  # letters: a shorter name stands inside too many others
 SHOWN_CAP = 80
@@ -103,9 +103,9 @@ def hits(known: Source, off_limits: tuple[OffLimits, ...]) -> Iterator[Hit]:
 def named(node: ast.AST, known: Source) -> Iterator[tuple[str, str]]:
     """The dotted paths that a node names, each with a remark where it stands in a string."""
     if isinstance(node, ast.Import):
-        yield from ((alias.name, "") for alias in node.names)
+        yield from ((alias.name[:PATH_CAP], "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
-        yield from ((f"{node.module or ''}.{alias.name}", "") for alias in node.names)
+        yield from ((f"{(node.module or '')[:PATH_CAP]}.{alias.name[:PATH_CAP]}", "") for alias in node.names)
     elif isinstance(node, ast.Attribute):
         yield from _attribute(node, known)
     elif isinstance(node, ast.MatchClass):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import codecs
 import io
+import re
 import tokenize
 import warnings
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from ..sandbox.scrub import clean_text, one_line
 
 SIZE_CAP = 256 << 10
+LONG_PATH = re.compile(r"(?<!\w)(?:\w++[\s\\]*+\.[\s\\]*+){200}")  # a dotted name; CPython takes memory by the square of its length
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ def parsed(text: str) -> ast.Module:
 
 def check_parses(text: str, name: str) -> None:
     """Raise Unreadable where Python can't parse the text."""
+    if LONG_PATH.search(text):
+        raise Unreadable(f"{name} strings more than 200 names together with dots: nobody reads that.")
     try:
         parsed(text)
     except SyntaxError as error:

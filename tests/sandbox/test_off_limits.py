@@ -111,6 +111,7 @@ BOMBS = {
     "a long chain": "x = F" + ".a" * 2500 + "\n",
     "doubling lists": "a0 = [1]\n" + "".join(f"a{i + 1} = [a{i}, a{i}]\n" for i in range(60)) + "getattr(F, ''.join(a60))\n",
     "eval of evals": "eval('eval(\"eval(1)\")')\n" * 500,
+    "a long name to import": "import a" + ".a" * 199 + "\nfrom a" + ".a" * 199 + " import " + "b" * 90_000 + "\n",
     "many names": "".join(f"n{i} = 'a{i}'\n" for i in range(3000)) + "".join(f"getattr(F, n{i} + n{i})\n" for i in range(3000)),
 }
 
