@@ -1,6 +1,8 @@
 """``make bench``: every claim of speed as a ratio against what a user would do instead. Writes results.json and a table.
 
-    python -m benchmarks [--rounds 5] [--batch 40] [--only cold,watch,batch,marker,help]
+    python -m benchmarks [--rounds 7] [--batch 40] [--only cold,watch,batch,marker,help,blockwise,growth] [--sizes 10,100,1000]
+
+Parts that are not run keep the rows that they have in results.json.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from typing import Any
 
 from attngrade.catalog import builtin
 
-from . import batch, watch
-from .measure import alternate, machine
+from . import batch, blockwise, watch
+from .measure import alternate, heaviest, machine
 
 HERE = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
@@ -34,7 +36,7 @@ def cold(rounds: int, folder: Path) -> list[dict[str, Any]]:
     for exercise in builtin().exercises:
         bare = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder / "test_torch.py")]
         told = alternate({"bare": bare, "check": [ATTNGRADE, "check", exercise.id, "--file", str(exercise.solution), "--format", "json"]}, rounds, PLAIN)
-        rows.append(row(f"cold check, {exercise.id}", told["check"].median, "bare pytest importing torch, two asserts", told["bare"].median, told["check"].peak_mib))
+        rows.append(row(f"cold check, {exercise.id}", told["check"].median, "bare pytest importing torch, two asserts", told["bare"].median, told["check"].peak_mib, told["bare"].peak_mib))
     return rows
 
 
@@ -42,7 +44,7 @@ def help_(rounds: int, folder: Path) -> list[dict[str, Any]]:
     """``attngrade --help`` against an empty click program."""
     (folder / "empty.py").write_text("import click\n\n@click.command()\ndef main():\n    pass\n\nmain()\n")
     told = alternate({"empty": [sys.executable, str(folder / "empty.py"), "--help"], "help": [ATTNGRADE, "--help"]}, max(rounds, 11))
-    return [row("attngrade --help", told["help"].median, "an empty click program's --help", told["empty"].median, told["help"].peak_mib)]
+    return [row("attngrade --help", told["help"].median, "an empty click program's --help", told["empty"].median, told["help"].peak_mib, told["empty"].peak_mib)]
 
 
 def marker(rounds: int, folder: Path) -> list[dict[str, Any]]:
@@ -60,19 +62,30 @@ def marker(rounds: int, folder: Path) -> list[dict[str, Any]]:
     for n in range(200):
         mark(question, f"{answer} {n}")
     warm = (time.perf_counter() - started) / 200
-    return [row("mark one answer, cold", told["mark"].median, "a Python that imports yaml and click", told["python"].median, told["mark"].peak_mib),
-            row("mark one answer, warm", warm, "the limit of 20 ms", 0.020, 0.0)]
+    peak = heaviest([sys.executable, "-c", f"from attngrade.quiz.mark import mark; from attngrade.quiz.question import load_bank; q = load_bank().get('score-variance'); "
+                     f"[mark(q, {answer!r} + str(n)) for n in range(200)]"])
+    return [row("mark one answer, cold", told["mark"].median, "a Python that imports yaml and click", told["python"].median, told["mark"].peak_mib, told["python"].peak_mib),
+            row("mark one answer, warm", warm, "the limit of 20 ms", 0.020, peak)]
 
 
-def row(what: str, seconds: float, against: str, other: float, peak_mib: float) -> dict[str, Any]:
-    """One line of the table."""
-    return {"what": what, "seconds": round(seconds, 4), "against": against, "other_seconds": round(other, 4), "ratio": round(seconds / other, 3), "peak_mib": round(peak_mib)}
+def row(what: str, seconds: float, against: str, other: float, peak_mib: float = 0.0, other_mib: float = 0.0) -> dict[str, Any]:
+    """One line of the table; memory is that of every process together, 0 where it wasn't looked at."""
+    return {"what": what, "seconds": round(seconds, 4), "against": against, "other_seconds": round(other, 4), "ratio": round(seconds / other, 3), "peak_mib": round(peak_mib),
+            "other_mib": round(other_mib)}
 
 
 def table(rows: list[dict[str, Any]]) -> str:
     """The rows as Markdown."""
-    lines = ["| what | seconds | against | seconds | ratio | peak MiB |", "| --- | ---: | --- | ---: | ---: | ---: |"]
-    return "\n".join(lines + [f"| {r['what']} | {r['seconds']:.3g} | {r['against']} | {r['other_seconds']:.3g} | {r['ratio']:.2f} | {r['peak_mib'] or ''} |" for r in rows])
+    lines = ["| what | seconds | peak MiB | against | seconds | peak MiB | ratio |", "| --- | ---: | ---: | --- | ---: | ---: | ---: |"]
+    return "\n".join(lines + [f"| {r['what']} | {r['seconds']:.3g} | {r['peak_mib'] or ''} | {r['against']} | {r['other_seconds']:.3g} | {r.get('other_mib') or ''} | {r['ratio']:.2f} |"
+                              for r in rows])
+
+
+def merged(old: list[dict[str, Any]], new: dict[str, list[dict[str, Any]]], parts: list[str]) -> list[dict[str, Any]]:
+    """The rows of all parts in their order: new ones, and old ones of the parts that were not run."""
+    today = datetime.date.today().isoformat()
+    fresh = {name: [{**each, "part": name, "date": today} for each in rows] for name, rows in new.items()}
+    return [each for name in parts for each in fresh.get(name, [each for each in old if each.get("part") == name])]
 
 
 def main() -> None:
@@ -80,18 +93,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--batch", type=int, default=40)
-    parser.add_argument("--only", default="cold,watch,batch,marker,help")
-    asked = parser.parse_args()
+    parser.add_argument("--sizes", default="10,100,1000", help="returns of the batches that show growth")
     parts = {"cold": cold, "watch": lambda rounds, folder: watch.rows(rounds, folder, row), "batch": lambda rounds, folder: batch.rows(asked.batch, folder, row),
-             "marker": marker, "help": help_}
-    rows: list[dict[str, Any]] = []
+             "marker": marker, "help": help_, "blockwise": lambda rounds, folder: blockwise.rows(rounds, row),
+             "growth": lambda rounds, folder: batch.growth([int(size) for size in asked.sizes.split(",")], folder, row)}
+    parser.add_argument("--only", default=",".join(parts))
+    asked = parser.parse_args()
+    found: dict[str, list[dict[str, Any]]] = {}
+    path = HERE / "results.json"
+    old = json.loads(path.read_text())["rows"] if path.is_file() else []
     with tempfile.TemporaryDirectory() as folder:
         for name in asked.only.split(","):
-            rows += parts[name](asked.rounds, Path(folder))
-            print(table(rows[-8:]), flush=True)
-    told = {"date": datetime.date.today().isoformat(), "machine": machine(), "rounds": asked.rounds, "batch": asked.batch, "rows": rows}
-    (HERE / "results.json").write_text(json.dumps(told, indent=1) + "\n")
-    print("\n" + table(rows))
+            found[name] = parts[name](asked.rounds, Path(folder))
+            print(table(found[name]), flush=True)
+            told = {"date": datetime.date.today().isoformat(), "machine": machine(), "rounds": asked.rounds, "batch": asked.batch, "rows": merged(old, found, list(parts))}
+            path.write_text(json.dumps(told, indent=1) + "\n")
+    print("\n" + table(told["rows"]))
 
 
 if __name__ == "__main__":

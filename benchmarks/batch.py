@@ -17,6 +17,9 @@ from typing import Any
 
 from attngrade.catalog import Exercise, builtin
 
+from .measure import heaviest
+
+ATTNGRADE = str(Path(sys.executable).parent / "attngrade")
 SHARE = 8  # the loop is timed on every eighth file, and multiplied
 OTTER_FILES = 3  # and otter on so many
 
@@ -29,10 +32,22 @@ def rows(count: int, folder: Path, row: Callable[..., dict[str, Any]]) -> list[d
         returns(place / "in", exercise, count)
         seconds = graded(place, exercise)
         other = looped(place / "in", exercise, count)
-        found.append(row(f"{count} returns of {exercise.id}, each", seconds / count, "bare pytest with the example checks, each", other / count, 0.0))
+        peak = heaviest(grading(place, "weighed"))
+        found.append(row(f"{count} returns of {exercise.id}, each", seconds / count, "bare pytest with the example checks, each", other / count, peak))
         if exercise.framework == "numpy" and (otter := by_otter(place, exercise)) is not None:
-            found.append(row(f"{count} returns of {exercise.id}, each", seconds / count, "`otter run` with the example checks, each", otter, 0.0))
+            found.append(row(f"{count} returns of {exercise.id}, each", seconds / count, "`otter run` with the example checks, each", otter, peak))
     return found
+
+
+def growth(sizes: list[int], folder: Path, row: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
+    """Seconds for each return, and memory, as a batch grows: against the smallest."""
+    exercise, measured = builtin().find("3"), []
+    for size in sizes:
+        place = folder / f"growth-{size}"
+        returns(place / "in", exercise, size)
+        measured.append((graded(place, exercise) / size, heaviest(grading(place, "weighed"))))
+    return [row(f"{size} returns of {exercise.id}, each", seconds, f"{sizes[0]} returns, each", measured[0][0], peak, measured[0][1])
+            for size, (seconds, peak) in zip(sizes, measured, strict=True)]
 
 
 def returns(folder: Path, exercise: Exercise, count: int) -> None:
@@ -49,12 +64,15 @@ def returns(folder: Path, exercise: Exercise, count: int) -> None:
 
 def graded(place: Path, exercise: Exercise) -> float:
     """Seconds for the whole command, from nothing."""
-    attngrade = str(Path(sys.executable).parent / "attngrade")
-    kit = place / "kit"
-    subprocess.run([attngrade, "takehome", "new", str(kit), "--exercise", exercise.id, "--question", "score-variance"], check=True, capture_output=True)
+    subprocess.run([ATTNGRADE, "takehome", "new", str(place / "kit"), "--exercise", exercise.id, "--question", "score-variance"], check=True, capture_output=True)
     started = time.perf_counter()
-    subprocess.run([attngrade, "takehome", "grade", str(place / "in"), "--kit", str(kit)], check=True, capture_output=True)
+    subprocess.run(grading(place, "timed"), check=True, capture_output=True)
     return time.perf_counter() - started
+
+
+def grading(place: Path, results: str) -> list[str]:
+    """The command that grades the returns into a folder of this name."""
+    return [ATTNGRADE, "takehome", "grade", str(place / "in"), "--kit", str(place / "kit"), "--results", str(place / results)]
 
 
 def looped(folder: Path, exercise: Exercise, count: int) -> float:

@@ -111,15 +111,15 @@ def race(shape: Shape, causal: bool, bench: Bench) -> dict[str, Any]:
     """Medians of both, TFLOP/s, how far the results are apart, and the memory beyond inputs and outputs of ours."""
     module, name = reference()
     flash, (q, k, v) = getattr(module, name), drawn(shape, bench)
-    contestants: dict[str, Callable[[], Any]] = {"ours": lambda: flash(q, k, v, causal=causal), "torch_flash": lambda: torchs(q, k, v, causal)}
+    contestants: dict[str, Callable[[], Any]] = {"ours": lambda: flash(q, k, v, causal=causal), "torch": lambda: torchs(q, k, v, causal)}
     if bench.device == "cuda" and can(lambda: torchs(q, k, v, causal, SDPBackend.CUDNN_ATTENTION)):
         contestants["torch_cudnn"] = lambda: torchs(q, k, v, causal, SDPBackend.CUDNN_ATTENTION)
     out, lse = contestants["ours"]()
-    wanted = contestants["torch_flash"]()
+    wanted = contestants["torch"]()
     ms, work = medians(contestants, bench), flops(shape, causal)
     return {"shape": shape, "causal": causal, "error": apart(out, wanted), "lse_error": lse_error(q, k, lse, causal), **extra(contestants["ours"], bench),
             **{f"{name}_ms": value for name, value in ms.items()}, **{f"{name}_tflops": work / value / 1e9 for name, value in ms.items()},
-            "ratio": ms["torch_flash"] / ms["ours"]}
+            "ratio": ms["torch"] / ms["ours"]}
 
 
 def can(work: Callable[[], Any]) -> bool:

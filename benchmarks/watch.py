@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from attngrade.catalog import Exercise, builtin
+from attngrade.sandbox.processes import Tree
 
-from .measure import alternate
+from .measure import alternate, weight
 
 BAR = rb"done .{0,40}watching|done \xc2\xb7"
 
@@ -47,12 +48,12 @@ class Screen:
         os.close(self.fd)
 
 
-def save_to_verdict(exercise: Exercise, folder: Path, saves: int = 9) -> float:
-    """The median seconds from a save to the verdict, over alternating right and unfinished files."""
+def save_to_verdict(exercise: Exercise, folder: Path, saves: int = 9) -> tuple[float, float]:
+    """The median seconds from a save to the verdict, over alternating right and unfinished files; and the memory of the session, warm workers and all, in MiB."""
     path = folder / f"{exercise.module}.py"
     stub, right = exercise.stub.read_text(), exercise.solution.read_text()
     path.write_text(stub)
-    screen, times = Screen(exercise, folder), []
+    screen, times, peak = Screen(exercise, folder), [], 0.0
     screen.until(rb"q quit")
     for n in range(saves):
         time.sleep(0.7)
@@ -61,9 +62,10 @@ def save_to_verdict(exercise: Exercise, folder: Path, saves: int = 9) -> float:
         if not screen.until(BAR):
             raise RuntimeError(f"no verdict on {exercise.id}")
         times.append(time.perf_counter() - started)
+        peak = max(peak, weight(Tree(screen.pid).members()))
         screen.until(rb"quit", 1)
     screen.leave()
-    return statistics.median(times)
+    return statistics.median(times), peak
 
 
 def rows(rounds: int, folder: Path, row: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
@@ -75,5 +77,6 @@ def rows(rounds: int, folder: Path, row: Callable[..., dict[str, Any]]) -> list[
         if not exercise.gpu:
             place = folder / f"watch-{exercise.id}"
             place.mkdir()
-            found.append(row(f"save to verdict, {exercise.id}", save_to_verdict(exercise, place), "bare pytest importing torch", bare["bare"].median, 0.0))
+            seconds, peak = save_to_verdict(exercise, place)
+            found.append(row(f"save to verdict, {exercise.id}", seconds, "bare pytest importing torch", bare["bare"].median, peak, bare["bare"].peak_mib))
     return found
