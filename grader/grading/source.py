@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..sandbox.scrub import clean_text, one_line
 
 SIZE_CAP = 256 << 10
-LONG_PATH = re.compile(r"(?<!\w)(?:\w++[\s\\]*+\.[\s\\]*+){200}")  # a dotted name; CPython takes memory by the square of its length
+LONG_PATH = re.compile(r"(?<!\w)(?:[^\W\d]\w*+[\s\\]*+\.[\s\\]*+){200}")  # a dotted name; CPython takes memory by the square of its length
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import time
 import pytest
 from attngrade.catalog import OffLimits, builtin
 from attngrade.grading.rules import broken_rules, last_matches
-from attngrade.grading.source import read_source
+from attngrade.grading.source import Unreadable, read_source
 
 RULES = (OffLimits("name", "scaled_dot_product_attention"), OffLimits("name", "MultiheadAttention"), OffLimits("module", "torch.nn.attention"))
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
@@ -108,7 +108,7 @@ BOMBS = {
     "doubling numbers": "a0 = 1\n" + "".join(f"a{i + 1} = a{i} + a{i}\n" for i in range(60)) + "getattr(F, chr(a60))\n",
     "a wide format": "getattr(F, '%1000000000d' % 1)\ngetattr(F, '{:>1000000000}'.format(1))\ngetattr(F, f'{1:>1000000000}')\ngetattr(F, '%*d' % (10**9, 1))\n",
     "replacing": "getattr(F, '" + "a" * 9000 + "'.replace('a', '" + "b" * 9000 + "'))\n",
-    "a long chain": "x = F" + ".a" * 2500 + "\n",
+    "a long chain": ("x = F" + ".a" * 198 + "\n") * 600,
     "doubling lists": "a0 = [1]\n" + "".join(f"a{i + 1} = [a{i}, a{i}]\n" for i in range(60)) + "getattr(F, ''.join(a60))\n",
     "eval of evals": "eval('eval(\"eval(1)\")')\n" * 500,
     "a long name to import": "import a" + ".a" * 199 + "\nfrom a" + ".a" * 199 + " import " + "b" * 90_000 + "\n",
@@ -123,3 +123,15 @@ def test_reading_takes_bounded_time(name: str) -> None:
     broken_rules(read_source((HEAD + BOMBS[name]).encode(), "bomb.py"), RULES, ("f",))
 
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("source", ["import a" + ".a" * 100_000, "from a" + "\\\n . a" * 30_000 + " import b", "x = a" + ".a" * 100_000])
+def test_names_strung_together_without_end_are_refused_before_python_takes_memory_for_them(source: str) -> None:
+    with pytest.raises(Unreadable, match="200 names"):
+        read_source(source.encode(), "bomb.py")
+
+
+def test_numbers_and_sentences_are_no_strung_names() -> None:
+    text = '"""' + "0. " * 400 + "\n" + "A. Vaswani et al. wrote this. " * 100 + '"""\nx = [' + "1.5, .5, 2., " * 300 + "]\n"
+
+    assert read_source(text.encode(), "numbers.py") == text
