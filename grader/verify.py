@@ -16,7 +16,9 @@ from pathlib import Path
 from .catalog import Exercise
 from .diagnosis import Stage, diagnosed
 from .diagnosis.stage import Role
+from .errors import PackProblem
 from .grading import Limits, conclude, grade, plan_for, run_checks
+from .grading.variants import conventions
 from .proofread import exercise_problems
 from .sandbox.errors import Raised
 from .sandbox.host import Worker, raise_if_raised
@@ -51,6 +53,7 @@ def verify(exercise: Exercise, *, seed: int = 0, isolation: str = "auto", sample
         _stub(exercise, report, judge)
         for path in (exercise.solution, *sorted(exercise.alternatives.glob("*.py"))):
             _right(exercise, path, report, judge)
+        _conventions(exercise, report, judge)
     _wrong(exercise, report, seed, sample)
     report.total_s = time.monotonic() - started
     return report
@@ -71,6 +74,24 @@ def _right(exercise: Exercise, path: Path, report: Report, judge: Callable[..., 
         report.problems.append(f"{path.parent.name}/{path.name} is right and ends {verdict.word} ({verdict.reason}). {verdict.message}{failed}")
     else:
         report.right += 1
+
+
+def _conventions(exercise: Exercise, report: Report, judge: Callable[..., Verdict]) -> None:
+    """Every convention that flips changes words that are there, fails the usual solution, and passes the one that it brings."""
+    example = exercise.stub.parent / "examples" / f"test_{exercise.id}.py"
+    texts = exercise.stub.read_text(encoding="utf-8") + (example.read_text(encoding="utf-8") if example.is_file() else "")
+    try:
+        told = conventions(exercise)
+    except PackProblem as error:
+        report.problems += [f"conventions/{exercise.slug}.yaml: {problem}" for problem in error.problems]
+        return
+    for convention in told:
+        report.problems += [f"convention {convention.id}: neither stub nor examples say {usual!r}" for usual, _ in convention.texts if usual not in texts]
+        flips = frozenset({convention.id})
+        if judge(exercise.solution.read_bytes(), flips=flips).word is not Word.FAILED:
+            report.problems.append(f"convention {convention.id}: the usual solution doesn't fail where the other one is asked; no check tells them apart")
+        if convention.solution is not None and (verdict := judge(convention.solution.read_bytes(), flips=flips)).word not in (Word.PASSED, Word.PROVISIONAL):
+            report.problems.append(f"convention {convention.id}: its solution {convention.solution.name} ends {verdict.word}. {verdict.message}")
 
 
 def _unreadable(path: Path) -> bool:

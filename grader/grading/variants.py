@@ -69,6 +69,8 @@ def _wrong(row: Any, exercise: Exercise) -> Iterator[str]:
     yield from (f"field `{name}` is missing" for name in REQUIRED if name not in row)
     yield from (f"unknown field `{name}`" for name in row if name not in known)
     yield from (f"field `{name}` has the wrong type" for name, kind in known.items() if name in row and not isinstance(row[name], kind))
+    if isinstance(row.get("solution"), str) and not (home := exercise.solution.parent / "variants" / exercise.slug / row["solution"]).is_file():
+        yield f"its solution {home} is missing"
     yield from (f"`{name}` is no function of {exercise.id}" for name in row.get("functions", ()) if name not in exercise.functions)
 
 
@@ -82,7 +84,7 @@ class Variant:
     @property
     def flipped(self) -> tuple[Convention, ...]:
         """The conventions that are not the usual ones here."""
-        return tuple(convention for convention in conventions(self.asked) if convention.id in self.flips)
+        return tuple(convention for convention in conventions(self.asked) if convention.id in self.flips) if self.flips else ()
 
     @property
     def exercise(self) -> Exercise:
@@ -117,7 +119,7 @@ class Variant:
 
     def tongue(self) -> Tongue | None:
         """The exchange between the checks' convention and the candidate's, if any is needed."""
-        rules = [rule for rule in _rules(self.asked.checks.parent / f"conventions_{self.asked.slug}.py") if rule[0] in self.flips]
+        rules = [rule for rule in _rules(self.asked.checks.parent / f"conventions_{self.asked.slug}.py") if rule[0] in self.flips] if self.flips else []
         return Tongue(rules, parameters(self.asked.stub)) if rules else None
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from attngrade.catalog import builtin
+from attngrade.catalog import builtin, open_pack
 from attngrade.checks.conventions import Interleaved, Times, negative, opposite
 from attngrade.diagnosis.symptoms import masks
 from attngrade.errors import PackProblem, UsageProblem
@@ -20,6 +20,7 @@ from attngrade.grading.variants import Variant, conventions, others
 from attngrade.sandbox.proxy import tensor
 from attngrade.takehome.plan import read_plan
 from attngrade.takehome.variants import variant
+from attngrade.verify import verify
 
 from tests.takehome.flips import EDITS, right
 from tests.takehome.world import attngrade
@@ -81,6 +82,35 @@ def test_the_solution_that_a_variant_brings_is_the_right_file_with_its_words(nam
     own = Variant(builtin().find(name), frozenset({"causal-alignment"}))
 
     assert own.exercise.solution.read_text(encoding="utf-8") == own.reworded(right(own.asked.id, own.flips))
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory):
+    """A pack of one's own whose exercise has a convention that flips: the sign of the result."""
+    folder = tmp_path_factory.mktemp("packs") / "mine"
+    attngrade("pack", "new", folder)
+    (folder / "exercises" / "conventions").mkdir()
+    (folder / "checks" / "conventions_softcap.py").write_text(
+        "from attngrade.checks.conventions import RESULT, negative, reads\n\n\n@reads('sign', of='softcap')\ndef turned(given):\n    return {RESULT: negative}\n")
+    return folder
+
+
+def told_by_verify(folder: Path, table: str) -> list[str]:
+    """The problems of a pack whose exercise has these conventions."""
+    (folder / "exercises" / "conventions" / "softcap.yaml").write_text(table)
+    conventions.cache_clear()
+    return verify(open_pack(folder).exercises[0], sample=1).problems
+
+
+def test_a_pack_of_one_s_own_may_have_conventions_and_they_are_verified(mine):
+    sentence = open_pack(mine).exercises[0].stub.read_text().splitlines()[0].strip('"')
+    row = f"conventions: [{{id: sign, usual: as it is, other: negative, functions: [softcap], texts: [{{usual: {sentence!r}, other: x}}]}}]"
+    assert told_by_verify(mine, row) == []
+
+    idle = told_by_verify(mine, row.replace("id: sign", "id: nothing").replace(repr(sentence), "'no such words'"))
+    assert any("neither stub nor examples say" in problem for problem in idle) and any("no check tells them apart" in problem for problem in idle)
+    wrong = told_by_verify(mine, row.replace("softcap]", "other], solution: none.py"))
+    assert any("`other` is no function" in problem for problem in wrong) and any("none.py is missing" in problem for problem in wrong)
 
 
 # ---------------------------------------------------------------- the exchange
