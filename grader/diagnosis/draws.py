@@ -17,6 +17,7 @@ from ..sandbox.proxy import Call
 ROWS, DRAWS = 8, 256  # tables with less say nothing about a law
 GLANCE = 12  # rows after which most wrong laws show, so that the rest needn't be played
 STANDARD_ERRORS = 5.5
+FEW = 8.0  # a t distribution's tails, roughly
 Same = Callable[[Any, Any], bool]
 
 
@@ -91,9 +92,9 @@ def close(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def _error(feature: np.ndarray) -> float:
-    """The squared error of a feature's mean, whether its rows, its columns or none of them share something."""
+    """The squared error of a feature's mean, whether its rows, its columns or none of them share something; few lines tell their own error badly."""
     lines = [feature.mean(axis=axis) for axis in (0, 1) if feature.shape[1 - axis] > 1]
-    return float(sum(line.var() / max(line.size - 1, 1) for line in lines))
+    return float(sum(line.var() / max(line.size - 1, 1) * (1 + FEW / max(line.size - 1, 1)) for line in lines))
 
 
 def features(table: np.ndarray, size: float) -> list[np.ndarray]:
