@@ -32,7 +32,9 @@ class Item:
     optional: bool = False
 
     def takes(self, token: Token) -> bool:
-        return self.any or token.stem in self.stems or token.word in self.stems or (bool(self.prefixes) and token.word.startswith(self.prefixes))
+        if self.any or token.stem in self.stems or token.word in self.stems:
+            return True
+        return bool(self.prefixes) and (token.word.startswith(self.prefixes) or token.stem.startswith(self.prefixes))
 
 
 def parse_phrase(line: str) -> tuple[Item, ...]:

@@ -151,7 +151,7 @@ _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\bo\s*\(\s*1\s*\)", " o(1) "),
     (r"\btheta\s*\(\s*1\s*\)", " o(1) "),
     (r"\bo\s*\(\s*(?=[a-z0-9])(?!1\s*\))", " "),
-    (r"\b(d_k|q_i|k_i|[qkx])\s+squared\b", r"\1^2"),
+    (r"\b(d_k|q_i|k_i|[qkxtn])[\s-]+squared\b", r"\1^2"),
     (r"\be\s*[\[({]", " expect ("),
     (r"(?<![a-z_])e\s*\^\s*|\bexp\s*\(", " exp ("),
     (r"\be\s+to\s+the\b(?:\s+power(?:\s+of)?)?", " exp "),

@@ -65,6 +65,8 @@ def is_list(tokens: list[Token]) -> bool:
     for token in tokens:
         segments.setdefault(token.segment, []).append(token)
     named = [part for part in segments.values() if any(letter.isalpha() for token in part for letter in token.word)]  # (0, 1, 0) is no list of terms
+    if tokens[0].word in ("need", "needs", "assume", "assumes", "assuming", "suppose", "requires") and any(t.word in ("all", "everything", "every") for t in tokens):
+        return False  # "need: zero mean, unit variance, everything independent"
     words = sum(map(_is_word, tokens))
     grammar = sum(token.word in GRAMMAR and token.word.isalpha() for token in tokens)
     said = sum(map(_says, named))
@@ -106,7 +108,7 @@ def _says(part: list[Token]) -> bool:
     shared_across = any(one.word.endswith("ed") and other.word in _AFTER_PARTICIPLE for one, other in pairwise(part))
     if words & _SAYING or (len(part) >= 3 and (words & _COMPARED or shared_across)):
         return True
-    return bool(words & VERBS) or (len(part) >= 3 and bool(words & {"=", "->", "~"}))
+    return bool(words & VERBS) or (len(part) >= 3 and bool(words & {"=", "->", "~", "exp"}))
 
 
 def addressed_to_marker(text: str, points: tuple[str, ...] = ()) -> bool:

@@ -19,7 +19,7 @@ def _by_first(phrases: str) -> dict[str, list[list[str]]]:
 
 _DISCLAIM = _by_first(
     "not remember;not recall;not know;not sure;no idea;forget;forgot;blank on;blanking on;unsure;no clue;not certain;"
-    "not write;have not clue;not think;doubt that;doubt;not tell you;not derive;not explain;not reconstruct;not justify;not say"
+    "not write;have not clue;not think;doubt that;doubt;not tell you;not derive;not tell;not explain;not reconstruct;not justify;not say"
 )
 _HEARSAY = _by_first(
     "people say;people think;people believe;people claim;people often say;they say;some say;some people;some claim;many say;many people;"
@@ -131,6 +131,7 @@ def _disclaimed(tokens: list[Token]) -> None:
         if length and not _said_of_a_thing(plain, at):
             for token in plain[at + length : clause_end(plain, at)]:
                 token.muted = True
+            _mute_undecided(plain, at, at + length)
             _mute_unexplained(plain, at, at + length)
 
 
@@ -138,6 +139,15 @@ def _said_of_a_thing(plain: list[Token], at: int) -> bool:
     """`The paper doesn't say that ...`: no ignorance of the person's."""
     telling = at + 1 < len(plain) and plain[at].word == "not" and plain[at + 1].stem in ("tell", "say", "explain", "justify", "remember", "recall", "know", "write", "writ")
     return telling and at >= 1 and (plain[at - 1].word in _THINGS or (plain[at - 1].word == "you" and plain[at + 1].word == "write"))
+
+
+def _mute_undecided(plain: list[Token], at: int, after: int) -> None:
+    """`It's sharper or less sharp, no idea.`, `either ... or ..., I'm not sure which`: the choice before the disclaimer."""
+    sentence = [token for token in plain[:at] if token.sentence == plain[at].sentence]
+    rest = [token.word for token in plain[after : after + 5] if token.sentence == plain[at].sentence]
+    if sentence and "or" in [token.word for token in sentence] and len(rest) < 5 and not set(rest) & {"why", "how"}:
+        for token in sentence:
+            token.muted = True
 
 
 def _mute_unexplained(plain: list[Token], at: int, after: int) -> None:
@@ -193,10 +203,19 @@ def _opposite(one: Token, other: Token) -> bool:
     return len(stems) == 2 and any(stems <= each or words <= each for each in _OPPOSITE)
 
 
+def _or_not(tokens: list[Token], at: int) -> bool:
+    """`matter or don't matter`, `sharper or less sharp`"""
+    right = [token.stem for token in tokens[at + 1 : at + 4]]
+    return tokens[at].word == "or" and tokens[at - 1].stem in right[1:] and bool({"not", "less", "no"} & set(right[:2]))
+
+
 def _hedged(tokens: list[Token]) -> None:
     for at in range(1, len(tokens) - 1):
         if tokens[at].word not in ("or", "maybe", "perhaps"):
             continue
+        if _or_not(tokens, at):
+            for token in tokens[max(0, at - 6) : at + 4]:
+                token.muted = token.muted or token.sentence == tokens[at].sentence
         left, right = tokens[max(0, at - 2) : at], tokens[at + 1 : at + 3]
         pairs = [(a, b) for a in left for b in right if _opposite(a, b)]
         if pairs:
