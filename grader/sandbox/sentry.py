@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import linecache
 import mmap
 import sys
 
@@ -24,6 +25,16 @@ LAUNCH_CAP = 1000
 
 def probe():
     """Never launched: it shows which class ``triton.jit`` makes here (it differs in the interpreter)."""
+
+
+def keep_source():
+    """Triton reads the source of what it compiles, ``probe`` too, and by then this file can't be opened any more."""
+    with open(__file__, encoding="utf-8") as file:
+        text = file.read()
+    linecache.cache[__file__] = (len(text), None, text.splitlines(keepends=True), __file__)
+
+
+keep_source()
 
 
 class Kernels:
