@@ -55,7 +55,9 @@ def is_utf8(data: bytes) -> bool:
 
 
 def parsed(text: str) -> ast.Module:
-    """The tree of a text that parses, without a word about its style."""
+    """The tree of a text that parses, without a word about its style. Raises what Python raises, and ValueError for names strung together without end."""
+    if LONG_PATH.search(text):
+        raise ValueError("more than 200 names with dots between them")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text)

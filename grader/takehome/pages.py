@@ -8,6 +8,7 @@ import io
 from collections import Counter
 from typing import Any
 
+from ..grading.source import parsed
 from ..render.text import tame
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -67,7 +68,7 @@ def source_view(part: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _lines_of(source: str, names: set[str]) -> set[int]:
     try:
-        tree = ast.parse(source)
+        tree = parsed(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     found: set[int] = set()
