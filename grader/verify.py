@@ -53,7 +53,7 @@ def verify(exercise: Exercise, *, seed: int = 0, isolation: str = "auto", sample
         _stub(exercise, report, judge)
         for path in (exercise.solution, *sorted(exercise.alternatives.glob("*.py"))):
             _right(exercise, path, report, judge)
-        _conventions(exercise, report, judge)
+        flipped_conventions(exercise, report, judge)
     _wrong(exercise, report, seed, sample)
     report.total_s = time.monotonic() - started
     return report
@@ -76,7 +76,7 @@ def _right(exercise: Exercise, path: Path, report: Report, judge: Callable[..., 
         report.right += 1
 
 
-def _conventions(exercise: Exercise, report: Report, judge: Callable[..., Verdict]) -> None:
+def flipped_conventions(exercise: Exercise, report: Report, judge: Callable[..., Verdict]) -> None:
     """Every convention that flips changes words that are there, fails the usual solution, and passes the one that it brings."""
     example = exercise.stub.parent / "examples" / f"test_{exercise.id}.py"
     texts = exercise.stub.read_text(encoding="utf-8") + (example.read_text(encoding="utf-8") if example.is_file() else "")

@@ -6,6 +6,7 @@ import filecmp
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -20,7 +21,7 @@ from attngrade.grading.variants import Variant, conventions, others
 from attngrade.sandbox.proxy import tensor
 from attngrade.takehome.plan import read_plan
 from attngrade.takehome.variants import variant
-from attngrade.verify import verify
+from attngrade.verify import Report, flipped_conventions
 
 from tests.takehome.flips import EDITS, right
 from tests.takehome.world import attngrade
@@ -95,14 +96,15 @@ def mine(tmp_path_factory):
     return folder
 
 
-def told_by_verify(folder: Path, table: str) -> list[str]:
-    """The problems of a pack whose exercise has these conventions."""
-    (folder / "exercises" / "conventions" / "softcap.yaml").write_text(table)
-    conventions.cache_clear()
-    return verify(open_pack(folder).exercises[0], sample=1).problems
+def test_a_pack_of_one_s_own_may_have_conventions_and_they_are_verified(mine, crew):
+    def told_by_verify(folder: Path, table: str) -> list[str]:
+        (folder / "exercises" / "conventions" / "softcap.yaml").write_text(table)
+        conventions.cache_clear()
+        exercise = open_pack(folder).exercises[0]
+        report = Report(exercise.id)
+        flipped_conventions(exercise, report, partial(grade, exercise, warm=lambda: crew.worker(plan_for(exercise, Limits(), "cpu"))))
+        return report.problems
 
-
-def test_a_pack_of_one_s_own_may_have_conventions_and_they_are_verified(mine):
     sentence = open_pack(mine).exercises[0].stub.read_text().splitlines()[0].strip('"')
     row = f"conventions: [{{id: sign, usual: as it is, other: negative, functions: [softcap], texts: [{{usual: {sentence!r}, other: x}}]}}]"
     assert told_by_verify(mine, row) == []
