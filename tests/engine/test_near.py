@@ -1,0 +1,64 @@
+"""Where no wrong idea explains everything: the one that explains most is named as such, and what passed is no evidence against anybody."""
+
+from __future__ import annotations
+
+import pytest
+from attngrade.catalog import builtin
+from attngrade.diagnosis.explain import MOSTLY
+
+
+def with_function(exercise: str, function: str) -> str:
+    """The solution with another definition of one function behind it."""
+    return builtin().find(exercise).solution.read_text(encoding="utf-8") + "\n\n" + function
+
+
+LENGTH = '''
+def rms_norm(x, gain, eps=1e-6):
+    if gain.dim() != 1 or x.dim() < 1 or x.shape[-1] != gain.shape[0]:
+        raise ValueError(f"gain must be (Dh,), got {tuple(gain.shape)} for x {tuple(x.shape)}")
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    return (wide / torch.sqrt((wide * wide).sum(-1, keepdim=True) + 7 * eps) * gain.to(wide.dtype)).to(x.dtype)
+'''
+
+
+def test_a_wrong_idea_beside_another_rounding_is_named_as_what_explains_most(graded):
+    verdict = graded("exercise05", with_function("exercise05", LENGTH))
+
+    assert [named.id for named in verdict.misconceptions] == ["length-instead-of-root-mean-square"]
+    assert verdict.misconceptions[0].message.startswith(MOSTLY)
+
+
+def test_a_wrong_idea_that_explains_everything_is_named_without_reserve(graded):
+    verdict = graded("exercise05", with_function("exercise05", LENGTH.replace("7 * eps", "eps")))
+
+    assert verdict.misconceptions[0].id.startswith("length-")
+    assert not verdict.misconceptions[0].message.startswith(MOSTLY)
+
+
+LOST_AXIS = '''
+def softmax_vjp(z, grad):
+    p, grad = softmax(widen(z)), widen(grad)
+    if p.shape != grad.shape:
+        raise ValueError(f"grad must have z's shape, got {grad.shape} and {p.shape}")
+    return narrow(p * (grad - (p * grad).sum(axis=-1)), z)
+
+
+plain_norm = jacobian_norm
+
+
+def jacobian_norm(z):
+    return np.asarray(plain_norm(z))
+'''
+
+
+def test_an_array_without_axes_that_a_check_takes_for_a_number_is_no_mistake(graded):
+    verdict = graded("exercise02", with_function("exercise02", LOST_AXIS))
+
+    assert [named.function for named in verdict.misconceptions] == ["softmax_vjp"]
+
+
+@pytest.mark.parametrize("noise", ["x * 0.3", "torch.sin(7 * x)"])
+def test_what_no_wrong_idea_explains_is_not_named(graded, noise):
+    verdict = graded("exercise05", with_function("exercise05", LENGTH.replace("wide * wide", f"({noise}).to(wide.dtype) ** 2 + 1")))
+
+    assert not verdict.misconceptions
