@@ -26,7 +26,7 @@ PACK = click.option("--pack", type=click.Path(path_type=Path, file_okay=False), 
 TRIES = 3
 
 
-def WHO(command: Any) -> Any:
+def named_candidates(command: Any) -> Any:
     """The options that name candidates."""
     for option in (
         click.option("--candidates", "candidates_file", type=click.Path(path_type=Path, dir_okay=False, exists=True), help="A file with a candidate's id on each line."),
@@ -48,7 +48,7 @@ def takehome() -> None:
 @click.option("--title", default="Attention take-home", show_default=True)
 @click.option("--deadline", default="", help="Shown to candidates, e.g. 2026-12-15.")
 @click.option("--variants", is_flag=True, help="Give each candidate conventions of his own, so that a neighbour's file fails (needs candidates).")
-@WHO
+@named_candidates
 @PACK
 def new(folder: Path, exercises: tuple[str, ...], questions: tuple[str, ...], title: str, deadline: str, variants: bool, candidates: tuple[str, ...],
         candidates_file: Path | None, pack: Path | None) -> None:
@@ -75,7 +75,7 @@ RAPID = ("score-variance", "softmax-jacobian", "unlearnable", "forward-scale", "
 
 @takehome.command("build", epilog="Example: attngrade takehome build interview --candidate ada_lovelace")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@WHO
+@named_candidates
 @PACK
 def build(folder: Path, candidates: tuple[str, ...], candidates_file: Path | None, pack: Path | None) -> None:
     """Write candidate/ anew after takehome.yaml was edited, or a kit for each candidate: the same bytes again for the same secret."""

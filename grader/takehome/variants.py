@@ -32,8 +32,12 @@ def how_many(plan: TakeHome, pack: Pack) -> int:
 
 
 def answered(own: Variant, verdict: Verdict, grade: Grade) -> Variant | None:
-    """The other variant that a failed file answers: all that holds in its own holds there, and more does; the best of several."""
-    if not any(check.reason is Reason.WRONG_RESULT for check in verdict.checks if check.outcome is Outcome.FAILED):
+    """The other variant that a failed file answers: all that holds in its own holds there, and more does; the best of several.
+
+    A file that met a limit isn't asked again: it would meet it in every variant.
+    """
+    reasons = {check.reason for check in verdict.checks if check.outcome is Outcome.FAILED}
+    if Reason.WRONG_RESULT not in reasons or reasons & {Reason.TIMEOUT, Reason.MEMORY, Reason.CRASH}:
         return None
     best, most, before = None, verdict.score, passed(verdict)
     for other in others(own):

@@ -20,7 +20,8 @@ from attngrade.grading import Limits, grade, plan_for
 from attngrade.grading.variants import Variant, conventions, others
 from attngrade.sandbox.proxy import tensor
 from attngrade.takehome.plan import read_plan
-from attngrade.takehome.variants import variant
+from attngrade.takehome.variants import answered, variant
+from attngrade.verdict import CheckResult, Outcome, Reason, Verdict, Word
 from attngrade.verify import Report, flipped_conventions
 
 from tests.takehome.flips import EDITS, right
@@ -300,6 +301,15 @@ def test_a_neighbour_s_file_fails_and_the_report_says_whose_variant_it_answers(g
     assert part["verdict"] == "failed" and part["variant"]["answers"]["flips"] == ["causal-alignment"] and not part["misconceptions"]
     assert "answers another variant" in remarks and owners["own"] in remarks
     assert sum("Another variant." in page for page in pages) == 1 and any("shown in the usual convention" in page for page in pages)
+
+
+@pytest.mark.parametrize("reason", [Reason.TIMEOUT, Reason.MEMORY, Reason.NOT_IMPLEMENTED, Reason.LOAD_ERROR])
+def test_a_file_that_met_a_limit_or_gave_no_value_is_not_asked_in_other_variants(reason):
+    lost = [CheckResult(str(n), "T", Outcome.FAILED, 0.0, 1.0, reason=reason) for n in range(2)]
+    limits = [CheckResult("2", "T", Outcome.FAILED, 0.0, 1.0, reason=Reason.WRONG_RESULT)] if reason in (Reason.TIMEOUT, Reason.MEMORY) else []
+    verdict = Verdict("exercise03", "T", Word.FAILED, reason, checks=(*lost, *limits))
+
+    assert answered(Variant(builtin().find("3")), verdict, pytest.fail) is None
 
 
 def test_a_right_file_of_one_s_own_variant_passes_without_a_remark(graded_team):
