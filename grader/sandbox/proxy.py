@@ -157,6 +157,7 @@ class Submission:
         self.last: Call | None = None
         self.gauge: Gauge | None = None  # set by whoever starts workers on a device
         self.rival: Callable[[], Worker] | None = None  # a trusted worker with the reference, to race against
+        self.replayable = True  # whether the diagnosis, on a CPU, can ask again what is asked now
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -194,7 +195,7 @@ class Submission:
             seen_bytes=seen.growth if seen is not None else None,
             mutated=_words(reply.get("mutated")), touched=_words(reply.get("touched")), launches=_launches(reply.get("launches")),
             spilled=_words(reply.get("spilled")), device_bytes=_count(reply.get("device_bytes")), object=number,
-            replayable=not decoy and weight(message["args"]) + weight(reply.get("value")) < RECORD_CAP,
+            replayable=self.replayable and not decoy and weight(message["args"]) + weight(reply.get("value")) < RECORD_CAP,
         )
         try:
             raise_if_raised(reply, function)

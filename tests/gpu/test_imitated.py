@@ -107,6 +107,13 @@ def test_memory_that_the_driver_alone_sees_is_claimed(on_device, meter):
     assert "64 MiB by the driver" in check(on_device(RIGHT), "memory-on-the-device").message
 
 
+def test_what_only_a_device_was_asked_is_not_asked_again_on_a_cpu(on_device):
+    calls = on_device(doubling("    return x\n")).calls
+
+    assert {call.check for call in calls if call.replayable} == {"plain-doubles", "doubles", "doubles-a-vector"}
+    assert "doubles-on-the-device" in {call.check for call in calls}
+
+
 def test_a_reference_that_cannot_run_costs_nobody_anything(on_device, monkeypatch):
     from attngrade.grading import Opening
 
