@@ -159,10 +159,25 @@ def unpack(header: bytes, payload: bytes | bytearray) -> dict[str, Any]:
         raise WireError("a frame's header is not JSON") from error
     if type(tree) is not dict or len(tree) > 32:
         raise WireError("a frame's header is not an object")
-    return {key: _value(node, payload, 0) for key, node in tree.items()}
+    store = Payload(payload)
+    return {key: _value(node, store, 0) for key, node in tree.items()}
 
 
-def _value(node: Any, payload: bytes | bytearray, depth: int) -> Any:
+class Payload:
+    """The bytes behind a frame's arrays; all arrays together take no more than there are, so that a short frame makes nothing large."""
+
+    def __init__(self, octets: bytes | bytearray):
+        self._octets, self._left = octets, len(octets)
+
+    def take(self, at: int, size: int) -> np.ndarray:
+        """A view of some bytes."""
+        self._left -= size
+        if self._left < 0 or at + size > len(self._octets):
+            raise WireError("an array's bytes are not there, or another array's")
+        return np.frombuffer(self._octets, dtype=np.uint8, count=size, offset=at)
+
+
+def _value(node: Any, payload: Payload, depth: int) -> Any:
     if depth > DEPTH_CAP:
         raise WireError(f"nested deeper than {DEPTH_CAP}")
     if node is None or type(node) in (bool, float, str):
@@ -188,15 +203,15 @@ def _value(node: Any, payload: bytes | bytearray, depth: int) -> Any:
     raise WireError("a value of no known type")
 
 
-def _array(body: dict[str, Any], payload: bytes | bytearray) -> Array:
+def _array(body: dict[str, Any], payload: Payload) -> Array:
     dtype, shape, kind, at, size = (body.get(key) for key in ("dtype", "shape", "kind", "at", "size"))
     if type(dtype) is not str or dtype not in STORAGE or kind not in KINDS or type(shape) is not list or len(shape) > AXES_CAP:
         raise WireError("an array of no known type")
     if not all(type(n) is int and 0 <= n <= PAYLOAD_CAP for n in (*shape, at, size)):
         raise WireError("an array's shape or place is not a count")
-    if math.prod(shape) * np.dtype(STORAGE[dtype]).itemsize != size or at + size > len(payload):
+    if math.prod(shape) * np.dtype(STORAGE[dtype]).itemsize != size:
         raise WireError("an array's bytes don't fit its shape")
-    octets = np.frombuffer(payload, dtype=np.uint8, count=int(size), offset=int(at))  # type: ignore[arg-type]  # counts, as was just checked
+    octets = payload.take(int(at), int(size))  # type: ignore[arg-type]  # counts, as was just checked
     try:
         data = (octets != 0 if dtype == "bool" else octets.copy().view(STORAGE[dtype])).reshape(shape)
     except ValueError as error:  # an empty array of a size that no machine could address

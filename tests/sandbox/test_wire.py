@@ -148,6 +148,14 @@ def test_a_hostile_header_is_refused(header: bytes) -> None:
         wire.unpack(header, bytes(8))
 
 
+def test_arrays_that_share_their_bytes_are_refused_so_that_a_short_frame_makes_nothing_large() -> None:
+    one = '{"array":{"dtype":"uint8","shape":[8],"kind":"ndarray","at":0,"size":8}}'
+
+    assert wire.unpack(f'{{"a":{one}}}'.encode(), bytes(8))["a"].data.nbytes == 8
+    with pytest.raises(wire.WireError, match="another array's"):
+        wire.unpack(f'{{"a":{one},"b":{{"list":[{one}]}}}}'.encode(), bytes(8))
+
+
 def test_a_wire_error_is_no_value_error() -> None:
     assert not issubclass(wire.WireError, ValueError)
 
