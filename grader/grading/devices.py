@@ -8,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..errors import AttngradeError
+from ..errors import AttngradeError, UsageProblem
 from ..sandbox import gauge
 from ..verdict import CheckResult, Outcome, Reason
 
 if TYPE_CHECKING:
+    from ..catalog import Exercise
     from . import Opening
     from .plugin import Grading
     from .variants import Variant
@@ -22,7 +23,7 @@ THERE_ALONE = ("What is wrong shows on the GPU alone: in Triton's interpreter {i
                "memory that nobody has written, and float32 products in TF32 (`input_precision=\"ieee\"`).")
 
 
-class NoDevice(AttngradeError):
+class NoDevice(UsageProblem):
     """A device was asked for that isn't there."""
 
 
@@ -32,6 +33,11 @@ def seen() -> bool:
         return stat.S_ISCHR(os.stat(NODE).st_mode) and (gauge.find() is not None or bool(gauge.cards()))
     except OSError:
         return False
+
+
+def best_for(exercise: Exercise) -> str:
+    """Where an exercise is checked if nobody says otherwise: on a device if it needs one and there is one."""
+    return "cuda" if exercise.gpu and seen() else "cpu"
 
 
 def require(device: str) -> None:

@@ -110,9 +110,10 @@ def _exercise(task: Task, pack: Pack, given: Return, name: str, weight: float) -
 
 def _grade(task: Task, variant: Variant, file: str, data: bytes, limits: Limits) -> Verdict:
     from ..grading import grade, plan_for
+    from ..grading.devices import best_for
 
     exercise, warm = variant.asked, crew(task.isolation)
-    device = "cuda" if exercise.gpu and os.path.exists("/dev/nvidiactl") else "cpu"
+    device = best_for(exercise)
     return grade(exercise, data, name=file, limits=limits, seed=task.plan.seed(task.owner, exercise.id), device=device, isolation=task.isolation,
                  warm=lambda: warm.worker(plan_for(exercise, limits, device)), flips=variant.flips)
 
