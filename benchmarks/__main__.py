@@ -1,4 +1,4 @@
-"""``make bench``: every claim of speed as a ratio against what a user would do instead. Writes results.json and a table.
+"""``make bench``: every claim of speed as a ratio against what a user would do instead. Writes results.json, and the table in benchmarks/README.md.
 
     python -m benchmarks [--rounds 7] [--batch 40] [--only cold,watch,batch,marker,help,blockwise,growth] [--sizes 10,100,1000]
 
@@ -20,6 +20,27 @@ from attngrade.catalog import builtin
 from . import batch, blockwise, watch
 from .measure import alternate, heaviest, machine
 
+PAGE = """# Benchmarks
+
+<!-- Written by `make bench`; don't edit by hand. -->
+
+Seconds are medians of alternating runs, wall clock unless the row says otherwise; memory is that of every process of a command together at its height (pages that
+several share counted once), in a run of its own. The last run was on {date}: {cores} cores, {system}, Python {python}, NumPy {numpy}, torch {torch}.
+
+{table}
+
+## How to repeat
+
+| command | what it measures |
+| --- | --- |
+| `make bench` | all of the table, about half an hour; on a machine that does nothing else |
+| `.venv/bin/python -m benchmarks --only cold,blockwise` | parts of it: cold, watch, batch, marker, help, blockwise, growth; the other rows stay |
+| `.venv/bin/python -m benchmarks --only growth --sizes 10,100` | a batch as it grows |
+| `.venv/bin/python -m benchmarks.trial` | a batch with hostile returns, killed in the middle and resumed |
+| `.venv/bin/python -m benchmarks.compiled` | what the reference kernel compiles to for a GPU, without one |
+| `scripts/gpu_check.sh` | on a machine with a CUDA device: the verdict there, the kernel against PyTorch's own flash attention, other tiles; JSON in `benchmarks/gpu` |
+| `scripts/gpu_check.sh --try` | the same script without a device: tiny inputs in the interpreter, times that mean nothing |
+"""
 HERE = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
 ATTNGRADE = str(BIN / "attngrade")
@@ -81,6 +102,11 @@ def table(rows: list[dict[str, Any]]) -> str:
                               for r in rows])
 
 
+def page(told: dict[str, Any]) -> str:
+    """The page that shows what was recorded."""
+    return PAGE.format(date=told["date"], table=table(told["rows"]), **{key: told["machine"][key] for key in ("cores", "system", "python", "numpy", "torch")})
+
+
 def merged(old: list[dict[str, Any]], new: dict[str, list[dict[str, Any]]], parts: list[str]) -> list[dict[str, Any]]:
     """The rows of all parts in their order: new ones, and old ones of the parts that were not run."""
     today = datetime.date.today().isoformat()
@@ -108,6 +134,7 @@ def main() -> None:
             print(table(found[name]), flush=True)
             told = {"date": datetime.date.today().isoformat(), "machine": machine(), "rounds": asked.rounds, "batch": asked.batch, "rows": merged(old, found, list(parts))}
             path.write_text(json.dumps(told, indent=1) + "\n")
+    (HERE / "README.md").write_text(page(told))
     print("\n" + table(told["rows"]))
 
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from benchmarks.__main__ import merged, row, table
+from benchmarks.__main__ import HERE, merged, page, row, table
 from benchmarks.measure import heaviest, weight
 
 
@@ -25,6 +25,13 @@ def test_a_row_is_told_with_its_memory_and_what_the_other_took():
     told = table([row("this", 2.0, "that", 4.0, 100.4, 50.0)])
 
     assert "| this | 2 | 100 | that | 4 | 50 | 0.50 |" in told
+
+
+def test_the_page_shows_what_was_recorded():
+    told = json.loads((HERE / "results.json").read_text())
+
+    assert (HERE / "README.md").read_text() == page(told)
+    assert all(row["what"] in page(told) for row in told["rows"])
 
 
 def test_memory_is_that_of_every_process_that_a_command_starts():
