@@ -33,7 +33,7 @@ several share counted once), in a run of its own. The last run was on {date}: {c
 
 | command | what it measures |
 | --- | --- |
-| `make bench` | all of the table, about half an hour; on a machine that does nothing else |
+| `make bench` | all of the table; on a machine that does nothing else meanwhile |
 | `.venv/bin/python -m benchmarks --only cold,blockwise` | parts of it: cold, watch, batch, marker, help, blockwise, growth; the other rows stay |
 | `.venv/bin/python -m benchmarks --only growth --sizes 10,100` | a batch as it grows |
 | `.venv/bin/python -m benchmarks.trial` | a batch with hostile returns, killed in the middle and resumed |

@@ -93,5 +93,5 @@ def machine() -> dict[str, Any]:
     import numpy
     import torch
 
-    return {"cores": os.cpu_count(), "machine": platform.machine(), "system": platform.platform(terse=True), "python": platform.python_version(),
+    return {"cores": os.cpu_count(), "machine": platform.machine(), "system": f"{platform.system()} {platform.release().partition('-')[0]}", "python": platform.python_version(),
             "numpy": numpy.__version__, "torch": torch.__version__, "load": round(os.getloadavg()[0], 2)}
