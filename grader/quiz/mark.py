@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .marking.lexicon import Lexicon, Span
-from .marking.negation import denied_after, governed_spans, negated, scopes
+from .marking.negation import Scope, denied_after, governed_spans, negated, scopes
 from .marking.patterns import Instance, Pattern, instances, parse_pattern
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
 from .marking.shams import addressed_to_marker, copied, has_sentences, is_list, is_separated, mute_lists
@@ -43,7 +43,7 @@ class _Reading:
 
     text: Text
     found: dict[str, list[Span]]
-    governed: list[tuple[int, range]]
+    governed: list[Scope]
 
 
 def mark(question: Question, answer: str) -> Marking:
@@ -200,7 +200,7 @@ def _denials(instance: Instance, reading: _Reading) -> set[int]:
     """The negators, by their places, that take this instance back."""
     content = reading.text.content
     first, last = instance.start, instance.end
-    ways = {at for at, scope in reading.governed if at < last and scope.stop > first and negated(instance, [(at, scope)])}
+    ways = {each.at for each in reading.governed if each.at < last and each.governs.stop > first and negated(instance, [each])}
     return ways | ({instance.end} if denied_after(instance, content) else set())
 
 

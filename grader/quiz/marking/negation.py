@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from .grammar import VERBS, clause_end, sentence_end
 from .lexicon import Span
@@ -14,6 +15,7 @@ _FORWARD = 8  # tokens that a negator reaches at most
 _IDIOMS = frozenset(["matter", "only", "just", "merely", "simply", "sure", "wonder", "mention", "doubt", "least", "necessarily", "mind", "care"])
 _OFF = "something what true allowed needed required possible permitted assumed right used case correct prevented avoided stopped necessary"
 _CALLED_OFF = frozenset(_OFF.split())
+_OPEN = frozenset(["open", "unclear", "unknown", "doubtful", "questionable"])
 _PREDICATES = frozenset(["be", "stay", "become", "remain", "get", "have", "go", "lose", "fail"])
 _TWO_WORDS = frozenset(
     {
@@ -23,25 +25,48 @@ _TWO_WORDS = frozenset(
 )  # fmt: skip
 
 
-def scopes(tokens: list[Token]) -> list[tuple[int, range]]:
+class Scope(NamedTuple):
+    """A negator: its place, the tokens that it governs, and where `but ...` says what holds instead (-1: nowhere)."""
+
+    at: int
+    governs: range
+    instead: int = -1
+
+
+def scopes(tokens: list[Token]) -> list[Scope]:
     """For each negator its place and the tokens that it governs."""
     out = []
     for at, token in enumerate(tokens):
+        if token.word == "whether" and at and tokens[at - 1].word in _OPEN:
+            out.append(Scope(at, range(at + 1, _scope_end(tokens, at))))
         if token.stem not in NEGATORS and token.word not in NEGATORS:
             continue
         after = tokens[at + 1] if at + 1 < len(tokens) else None
         if after is not None and (after.stem in _IDIOMS or after.word in _IDIOMS):
             continue
-        out.append((at, range(at + 1, _scope_end(tokens, at))))
+        out.append(Scope(at, range(at + 1, _scope_end(tokens, at)), _instead(tokens, at)))
     for at in _two_word_negators(tokens):
-        out.append((at, range(at + 1, min(clause_end(tokens, at + 1), at + 6))))
+        out.append(Scope(at, range(at + 1, min(clause_end(tokens, at + 1), at + 6))))
     return out
 
 
-def negated(instance: Instance, governed: Iterable[tuple[int, range]]) -> bool:
+def _instead(tokens: list[Token], at: int) -> int:
+    """`It doesn't normalise the scores but q and k`: where what holds instead begins, -1 if nothing is said."""
+    if tokens[at].word != "not":
+        return -1
+    end = min(sentence_end(tokens, at), at + 16)
+    but = next((n for n in range(at + 2, end - 1) if tokens[n].word == "but"), -1)
+    after = tokens[but + 1 : min(but + 4, end)] if but > 0 else []
+    has_verb = any(token.word in VERBS or token.stem == "be" or token.word in NEGATORS for token in after)
+    return but if after and not has_verb else -1
+
+
+def negated(instance: Instance, governed: Iterable[Scope]) -> bool:
     """Whether a negator that is no part of the instance governs one of its concepts."""
     first, last = instance.start, instance.end
-    for at, scope in governed:
+    for at, scope, instead in governed:
+        if instead > 0 and any(start > instead for start, _ in instance.spans):
+            continue
         if at >= last or scope.stop <= first or any(start <= at < end for start, end in instance.spans):
             continue
         if any(start in scope for start, _ in instance.spans):
@@ -70,10 +95,10 @@ def _called_off(tokens: list[Token], at: int) -> bool:
     return False
 
 
-def governed_spans(instance: Instance, governed: Iterable[tuple[int, range]], spared: Instance) -> list[Span]:
+def governed_spans(instance: Instance, governed: Iterable[Scope], spared: Instance) -> list[Span]:
     """The concepts of an instance that a negator governs which is no part of it, nor of `spared`."""
     own = instance.spans + spared.spans
-    outside = [scope for at, scope in governed if not any(start <= at < end for start, end in own)]
+    outside = [scope for at, scope, _ in governed if not any(start <= at < end for start, end in own)]
     return [span for span in instance.spans if any(span[0] in scope for scope in outside)]
 
 

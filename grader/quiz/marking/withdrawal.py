@@ -32,6 +32,7 @@ _WITHDRAW = _by_first(
     "no actually;wait actually;wait;i mean;i meant;no hang on;hang on;no that be wrong;let me fix;let me redo;let me correct;uh no;er no;ugh no;nope;make that;"
     "ignore that;forget that;no no"
 )
+_TELLING = frozenset(["tell", "say", "explain", "justify", "remember", "recall", "know", "writ"])
 _STARTERS = frozenset(["no", "wait", "oh", "hm", "hmm", "actually", "ah", "oops", "sorry", "nope", "er", "uh", "um"])
 _ADVERBS = frozenset(["sometimes", "frequently", "usually", "commonly", "occasionally", "generally", "mistakenly", "wrongly"])
 _SUBJECTS = "it that this which they these those paper result experiment study finding figure pruning state summary rnn model head mask softmax"
@@ -137,8 +138,9 @@ def _disclaimed(tokens: list[Token]) -> None:
 
 def _said_of_a_thing(plain: list[Token], at: int) -> bool:
     """`The paper doesn't say that ...`: no ignorance of the person's."""
-    telling = at + 1 < len(plain) and plain[at].word == "not" and plain[at + 1].stem in ("tell", "say", "explain", "justify", "remember", "recall", "know", "write", "writ")
-    return telling and at >= 1 and (plain[at - 1].word in _THINGS or (plain[at - 1].word == "you" and plain[at + 1].word == "write"))
+    telling = at + 1 < len(plain) and plain[at].word == "not" and plain[at + 1].stem in _TELLING
+    before = at - 1 - (at > 1 and plain[at - 1].stem in ("do", "have"))
+    return telling and before >= 0 and (plain[before].word in _THINGS or (plain[before].word == "you" and plain[at + 1].word == "write"))
 
 
 def _mute_undecided(plain: list[Token], at: int, after: int) -> None:
