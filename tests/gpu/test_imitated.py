@@ -127,6 +127,15 @@ def test_a_reference_that_cannot_run_costs_nobody_anything(on_device, monkeypatc
     assert (verdict.word, check(verdict, "is-fast").outcome) == (Word.PASSED, Outcome.SKIPPED)
 
 
+def test_a_reference_that_raises_costs_nobody_anything(on_device, exercise, tmp_path, started):
+    broken = tmp_path / "exercise01_doubling.py"
+    broken.write_text("raise RuntimeError('not here')\n")
+
+    verdict = grade(dataclasses.replace(exercise, solution=broken), RIGHT.encode(), device="cuda", isolation="process", seed=1)
+
+    assert (verdict.word, check(verdict, "is-fast").outcome, started[-1]) == (Word.PASSED, Outcome.SKIPPED, "trusted on cuda")
+
+
 def test_a_slow_kernel_loses_its_stretch_points_and_nothing_else(on_device, monkeypatch):
     from attngrade.sandbox import race
 
@@ -161,6 +170,16 @@ def test_no_run_is_taken_for_one_on_a_device_where_the_host_sees_none(exercise, 
 
     with pytest.raises(devices.NoDevice, match="attngrade doctor"):
         grade(exercise, RIGHT.encode(), device="cuda", isolation="process")
+
+
+def test_an_exercise_is_checked_on_a_device_if_it_needs_one_and_there_is_one(exercise, monkeypatch):
+    no_gpu = dataclasses.replace(exercise, gpu=False)
+    chosen = []
+    for there in (True, False):
+        monkeypatch.setattr(devices, "seen", lambda there=there: there)
+        chosen += [devices.best_for(exercise), devices.best_for(no_gpu)]
+
+    assert chosen == ["cuda", "cpu", "cpu", "cpu"]
 
 
 def test_a_plain_file_is_no_driver(tmp_path, monkeypatch):
