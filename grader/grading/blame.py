@@ -36,13 +36,13 @@ def _passed_by_the_reference(variant: Variant, grading: Grading, plan: jail.Plan
 
     exercise = variant.exercise  # it speaks as the checks do: no exchange
     functions = frozenset(function for name in grading.doubts for function in grading.expected[name].functions)
-    with Worker(replace(plan, device="cpu"), "trusted") as troupe:
+    with Worker(plan, "trusted") as troupe:
         try:
             raise_if_raised(troupe.ask({"op": "open", "solution": str(exercise.solution), "misconceptions": str(exercise.misconceptions)}), "the pack")
             reply = troupe.ask({"op": "cast", "ids": []})
             raise_if_raised(reply, "the pack")
             proxy = Submission(troupe, reply["defines"])
-            reference, _ = run_checks(exercise, lambda: proxy, seed, "cpu", only=functions or None, variant=variant)
+            reference, _ = run_checks(exercise, lambda: proxy, seed, plan.device, only=functions or None, variant=variant)
         except WorkerError:
             return set()
     return {name for name, result in reference.results.items() if result.outcome is Outcome.PASSED}

@@ -108,6 +108,12 @@ def test_memory_that_the_driver_alone_sees_is_claimed(on_device, meter):
     assert "64 MiB by the driver" in check(on_device(RIGHT), "memory-on-the-device").message
 
 
+def test_a_result_that_a_check_for_devices_cannot_work_with_is_the_submissions_fault(on_device, started):
+    verdict = on_device(doubling("    return x + x if x.shape != (6, 5) else None\n"))
+
+    assert (verdict.word, verdict.reason, check(verdict, "doubles-on-the-device").outcome) == (Word.FAILED, Reason.WRONG_RESULT, Outcome.FAILED)
+
+
 def test_what_only_a_device_was_asked_is_not_asked_again_on_a_cpu(on_device):
     calls = on_device(doubling("    return x\n")).calls
 
