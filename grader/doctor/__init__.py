@@ -17,4 +17,4 @@ def examine() -> list[Finding]:
 
     gpu = machine.gpu()
     parts = [software.python(), software.package("numpy", "NumPy"), software.torch(gpu.facts), software.triton(), gpu, machine.compiler(gpu.facts)]
-    return [*parts, walls.bubblewrap(), walls.nest(), walls.process(), own.record(), own.terminal(), own.pictures(), own.notebook()]
+    return [*parts, walls.bubblewrap(), walls.nest(), walls.process(), walls.memory(), own.record(), own.terminal(), own.pictures(), own.notebook()]

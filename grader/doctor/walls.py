@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from ..errors import AttngradeError
-from ..sandbox import jail
+from ..sandbox import cgroup, jail
 from .findings import Finding, State
 
 TRIAL = jail.Plan(("numpy",), "numpy", "cpu", 1024)
@@ -18,6 +18,8 @@ SWITCHES = (  # file of the kernel, value that forbids, how to allow
 )
 CONTAINER = ("In a container, allow namespaces when it is started: `docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
              " --security-opt systempaths=unconfined ...`.")
+
+DELEGATED = "With systemd and control groups of version 2: `systemd-run --user --scope attngrade ...`. Without, nothing is lost but precision."
 
 
 def bubblewrap() -> Finding:
@@ -65,6 +67,16 @@ def process() -> Finding:
         return Finding("Second jail", State.LESS, "the process can't be confined: this kernel has neither Landlock nor filters",
                        "A kernel of 5.13 or newer with Landlock (`lsm=landlock,...` on its command line) confines it.")
     return Finding("Second jail", State.GOOD, f"a process {note.partition('a process of this machine, ')[2].partition(':')[0] or 'confined'}")
+
+
+def memory() -> Finding:
+    """Who holds a worker to its memory: the kernel, or whoever looks twenty times a second."""
+    if sys.platform != "linux":
+        return Finding("Memory limit", State.ABSENT, "none but the one that a process sets itself", "Check only code that you trust here.")
+    place = cgroup.home()
+    if place is None:
+        return Finding("Memory limit", State.ABSENT, "by watching the process tree, twenty times a second; the kernel makes no control group for this process", DELEGATED)
+    return Finding("Memory limit", State.GOOD, f"by the kernel, in control groups below {place}")
 
 
 def permission() -> str:

@@ -11,7 +11,7 @@ import subprocess
 import time
 from typing import Any, NoReturn
 
-from . import jail, processes, scrub, wire
+from . import cgroup, jail, processes, scrub, wire
 from .errors import JailLost, NoGradient, Raised, StartFailed, WorkerDied, WorkerError, WorkerGarbage, WorkerMemory, WorkerTimeout
 
 TICK_S = 0.05
@@ -43,6 +43,7 @@ class Worker:
         self._inbox = bytearray()
         self._tree = processes.Tree(self._start.process.pid)
         self._ready = False
+        self._group: cgroup.Group | None = None
 
     def __enter__(self) -> Worker:
         return self
@@ -70,9 +71,10 @@ class Worker:
             self._begin(jail.start_for(self.plan, "process"))
             return self.wait_ready()
         self._ready = True
-        self._tree.settle()
+        members = self._tree.settle()
+        self._group = cgroup.enclose(members, self.plan.memory_mib << 20, processes.PROCESS_CAP + processes.THREAD_CAP) if self.isolation != "trusted" else None
         if self.isolation == "process":
-            self.note = jail.describe(hello.get("walls"), self._refusal)
+            self.note = jail.describe(hello.get("walls"), self._refusal, self._group is not None)
         return None
 
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -181,6 +183,8 @@ class Worker:
         if self._ready is False:
             said = self.printed.decode("utf-8", "replace").strip().splitlines()
             return WorkerDied(f"The worker did not start: {said[-1] if said else 'it said nothing'}.")
+        if self._group is not None and self._group.out_of_memory():
+            return WorkerMemory(f"The submission used more than {self.plan.memory_mib} MiB of memory.")
         if self._start.fallen():
             return JailLost("The jail was ended from outside while a result was owed; free memory, and let nothing kill `bwrap`.")
         if code is not None and code < 0:
@@ -225,6 +229,9 @@ class Worker:
             self._tree.kill()
             self._start.process.wait()
             self._drain()
+        if self._group is not None:
+            self._group.close()
+            self._group = None
         for fd in (*self._open, self._start.send):
             with contextlib.suppress(OSError):
                 os.close(fd)

@@ -83,14 +83,15 @@ def likely() -> str:
     return "bubblewrap" if bubblewrap() else "process"
 
 
-def describe(walls: object, refusal: str) -> str:
+def describe(walls: object, refusal: str, walled: bool = False) -> str:
     """What a worker in no bubblewrap jail is confined by, and what that leaves open: the sentence that goes with a verdict."""
     told = walls if isinstance(walls, dict) else {}
     version, filtered = told.get("landlock"), told.get("filter")
     jailed = [f"Landlock {version}"] if version else []
     jailed += ["a system-call filter"] if filtered else []
     held = f"confined by {' and '.join(jailed)}" if jailed else "not confined"
-    opened = "names, sizes and dates of files can be seen, memory is watched and not walled" if version else "every file that you can read can be read"
+    memory = "the kernel limits its memory" if walled else "memory is watched and not walled"
+    opened = f"names, sizes and dates of files can be seen, {memory}" if version else "every file that you can read can be read"
     began = f"{refusal}; " if refusal else ""
     return f"{began}the submission ran as a process of this machine, {held}: {opened}. `attngrade doctor` tells how to get the better jail."
 

@@ -70,13 +70,14 @@ class Tree:
             return 0.0
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
-    def settle(self) -> None:
-        """Note which process is the worker: the end of the chain that bwrap starts, before a submission could lengthen it."""
+    def settle(self) -> list[int]:
+        """Note which process is the worker: the end of the chain that bwrap starts, before a submission could lengthen it. Gives the chain."""
         members = self.members() if PROC else []
         for pid in members:  # should the whole machine run out of memory, the kernel takes these first
             with contextlib.suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "w", encoding="ascii") as file:
                 file.write("1000")
         self._worker = members[-1] if members else None
+        return members
 
     def _leaf(self) -> int:
         return self._worker or self.pid

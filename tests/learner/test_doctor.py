@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from attngrade.doctor import Finding, State, machine, software, walls
 
-PARTS = {"Python", "NumPy", "PyTorch", "Triton", "GPU", "C compiler", "Jail", "Warm jails", "Second jail", "Record", "Terminal", "Pictures", "Notebook"}
+PARTS = {"Python", "NumPy", "PyTorch", "Triton", "GPU", "C compiler", "Jail", "Warm jails", "Second jail", "Memory limit", "Record", "Terminal", "Pictures", "Notebook"}
 SMI = """#!/bin/sh
 case "$*" in
   *query-gpu*) echo "{name}, {capability}, 570.10, 81559 MiB" ;;

@@ -1,7 +1,7 @@
 """The red team: hostile submissions, one per file, against the grader as a learner runs it. None gains, reads, stays, or touches the next.
 
 Each file says in its first line what it attempts, in its second against which exercise, for which reasons it may fail and in how many seconds, and may say
-in ``says:`` what the learner has to be told. ``make test`` runs each behind one kind of walls; ``make redteam`` runs all behind all.
+in ``says:`` what the learner has to be told. ``make test`` runs a share of them behind each kind of walls; ``make redteam`` runs all behind all.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from tests.redteam.stranger import Stranger
 pytestmark = pytest.mark.xdist_group("redteam")  # orphans come back to one process, which stands on the ground
 WHOLE = "ATTNGRADE_WHOLE_REDTEAM" in os.environ
 WALLS = ("warm", "auto", "process", "stranger")
-LIGHT = [path for path in SOURCES if "exercise: 02" in path.read_text(encoding="utf-8")]  # the others import torch before each fight that isn't warm
+HEAVY = [path for path in SOURCES if "exercise: 03" in path.read_text(encoding="utf-8")]  # torch is imported before each fight that isn't warm
+LIGHT = [path for path in SOURCES if path not in HEAVY]
 
 
 def behind(walls: str) -> pytest.MarkDecorator:
-    """Every attack in ``make redteam``; in ``make test`` each behind one kind of walls, in turn."""
-    turn = set(LIGHT[WALLS.index(walls) :: len(WALLS)]) | (set(SOURCES) - set(LIGHT) if walls == "warm" else set())
+    """Every attack in ``make redteam``; in ``make test`` each light one behind one kind of walls, in turn, and every other heavy one."""
+    turn = {*LIGHT[WALLS.index(walls) :: len(WALLS)], *(HEAVY[::2] if walls == "warm" else ())}
     return pytest.mark.parametrize("path", [path for path in SOURCES if WHOLE or path in turn], ids=lambda path: path.stem)
 
 
