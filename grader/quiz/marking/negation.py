@@ -15,6 +15,7 @@ _FORWARD = 8  # tokens that a negator reaches at most
 _IDIOMS = frozenset(["matter", "only", "just", "merely", "simply", "sure", "wonder", "mention", "doubt", "least", "necessarily", "mind", "care"])
 _OFF = "something what true allowed needed required possible permitted assumed right used case correct prevented avoided stopped necessary"
 _CALLED_OFF = frozenset(_OFF.split())
+_MORE = frozenset(["more", "less", "later", "longer", "larger", "fewer", "bigger", "higher"])
 _OPEN = frozenset(["open", "unclear", "unknown", "doubtful", "questionable"])
 _PREDICATES = frozenset(["be", "stay", "become", "remain", "get", "have", "go", "lose", "fail"])
 _TWO_WORDS = frozenset(
@@ -42,6 +43,8 @@ def scopes(tokens: list[Token]) -> list[Scope]:
         if token.stem not in NEGATORS and token.word not in NEGATORS:
             continue
         after = tokens[at + 1] if at + 1 < len(tokens) else None
+        if after is not None and after.word in _MORE and at + 2 < len(tokens) and tokens[at + 2].word == "than":
+            continue  # "no more than in proportion"
         if after is not None and (after.stem in _IDIOMS or after.word in _IDIOMS):
             continue
         out.append(Scope(at, range(at + 1, _scope_end(tokens, at)), _instead(tokens, at)))

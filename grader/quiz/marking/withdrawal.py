@@ -72,7 +72,7 @@ def _withdrawn(text: Text) -> None:
     at = 0
     while at < len(tokens):
         length = _phrase_at(tokens, at, _WITHDRAW) or (tokens[at].word == "no" and at in paused)
-        if not length:
+        if not length or tokens[at].word == "waiting":
             at += 1
             continue
         _take_back(tokens, at, at + length)
@@ -129,7 +129,7 @@ def _disclaimed(tokens: list[Token]) -> None:
     plain = [token for token in tokens if not token.filler]
     for at in range(len(plain)):
         length = _phrase_at(plain, at, _DISCLAIM)
-        if length and not _said_of_a_thing(plain, at):
+        if length and not _said_of_a_thing(plain, at) and plain[at + length - 1].word != "thinking":
             for token in plain[at + length : clause_end(plain, at)]:
                 token.muted = True
             _mute_undecided(plain, at, at + length)

@@ -90,7 +90,7 @@ _LISTS = {
     "bring": "brings brought bringing",
     "catch": "catches caught catching",
     "feed": "feeds fed feeding",
-    "forget": "forgets forgot forgotten forgetting",
+    "forget": "forgets forgot forgetting",
     "lead": "leads led leading",
     "meet": "meets met meeting",
     "speak": "speaks spoke spoken speaking",
