@@ -6,6 +6,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from typing import Any
 
 import click
@@ -97,6 +98,8 @@ def tidy_ends() -> list[int]:
             os._exit(128 + number)
         raise KeyboardInterrupt
 
+    if threading.current_thread() is not threading.main_thread():
+        return came
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:

@@ -19,6 +19,7 @@ from tests.redteam.stranger import Stranger
 
 pytestmark = pytest.mark.xdist_group("redteam")  # orphans come back to one process, which stands on the ground
 WHOLE = "ATTNGRADE_WHOLE_REDTEAM" in os.environ
+Capture, Recorded = pytest.CaptureFixture[str], pytest.WarningsRecorder
 WALLS = ("warm", "auto", "process", "stranger")
 HEAVY = [path for path in SOURCES if "exercise: 03" in path.read_text(encoding="utf-8")]  # torch is imported before each fight that isn't warm
 LIGHT = [path for path in SOURCES if path not in HEAVY]
@@ -31,10 +32,11 @@ def behind(walls: str) -> pytest.MarkDecorator:
 
 
 @behind("warm")
-def test_gains_nothing_reads_nothing_and_leaves_nothing(path: Path, ground: Path, besieged: Crew) -> None:
+def test_gains_nothing_reads_nothing_and_leaves_nothing(path: Path, ground: Path, besieged: Crew, capfd: Capture, recwarn: Recorded) -> None:
     attack = Attack.read(path)
 
     judge_fate(attack, fight(attack, ground, besieged, "warm"))
+    assert capfd.readouterr() == ("", "") and not recwarn.list, "the grader itself was made to write"
 
 
 @behind("auto")
