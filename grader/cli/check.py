@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import UsageProblem
-from ..verdict import Verdict, Word, exit_code
+from ..verdict import CheckResult, Outcome, Reason, Verdict, Word, exit_code
 from .completion import exercise_names
 
 if TYPE_CHECKING:
@@ -92,28 +92,44 @@ class Options:
 
 
 def judge(exercise: Exercise, data: bytes, name: str, options: Options) -> Verdict:
-    """Grade one file and name its mistakes."""
+    """Grade one file and name its mistakes. The worker that names them starts to import at the first failure, while the other checks run."""
     from ..grading import Limits, grade
 
-    verdict = grade(
-        exercise, data, name=name, limits=Limits(options.timeout_s, options.memory_mib), seed=options.seed, device=chosen_device(exercise, options.device),
-        isolation=options.isolation,
-    )
-    return with_names(exercise, verdict, options)
+    troupe: list[Worker] = []
+
+    def prepare(result: CheckResult) -> None:
+        if not troupe and result.outcome is Outcome.FAILED and result.reason is not Reason.NOT_IMPLEMENTED:
+            troupe.append(started_troupe(exercise, options))
+
+    try:
+        verdict = grade(
+            exercise, data, name=name, limits=Limits(options.timeout_s, options.memory_mib), seed=options.seed, device=chosen_device(exercise, options.device),
+            isolation=options.isolation, on_result=prepare,
+        )
+        return with_names(exercise, verdict, options, next(iter(troupe), None))
+    finally:
+        for worker in troupe:
+            worker.close()
+
+
+def started_troupe(exercise: Exercise, options: Options) -> Worker:
+    """A trusted worker on its way, for the naming of mistakes."""
+    from ..grading import Limits, plan_for
+    from ..sandbox.host import Worker
+
+    return Worker(plan_for(exercise, Limits(options.timeout_s, options.memory_mib), "cpu"), "trusted")
 
 
 def with_names(exercise: Exercise, verdict: Verdict, options: Options, troupe: Worker | None = None) -> Verdict:
     """The verdict with its mistakes named, by a trusted worker (started here if none is given)."""
     from ..diagnosis import diagnosed, wants_diagnosis
-    from ..grading import Limits, plan_for
-    from ..sandbox.host import Worker
 
     if not wants_diagnosis(verdict):
         return verdict
     try:
         if troupe is not None:
             return diagnosed(exercise, verdict, troupe)
-        with Worker(plan_for(exercise, Limits(options.timeout_s, options.memory_mib), "cpu"), "trusted") as own:
+        with started_troupe(exercise, options) as own:
             return diagnosed(exercise, verdict, own)
     except Exception:  # a verdict is not lost to its explanation, whatever a hostile result does to it
         return verdict
