@@ -17,7 +17,7 @@ import types
 import warnings
 
 TRANSFORMS = ("CompositeImplicitAutograd", "FuncTorchBatched")  # beside the device's own: where an operator would be taken apart unseen
-KIN = {"torch.nn.attention": ("torch._higher_order_ops.flex_attention",)}  # modules that do the work of others
+KIN = {"torch.nn.attention": ("torch._higher_order_ops.flex_attention",)}  # modules that do the work of others: they stay, for whoever imports them, and do nothing
 TELLING = 8  # letters: a shorter name would stand inside too many others
 
 
@@ -84,8 +84,8 @@ class Guard(importlib.abc.MetaPathFinder):
     """The off-limits list of an exercise, put up in this process."""
 
     def __init__(self, modules, names, paths, device="cpu"):
-        self.modules = [*modules, *(kin for module in modules for kin in KIN.get(module, ()))]
-        self.names, self.paths, self.device = names, paths, device
+        self.modules, self.names, self.paths, self.device = modules, names, paths, device
+        self.kin = {kin for module in modules for kin in KIN.get(module, ())}
         self.homes = {path.partition(".")[0] for path in paths}
         self.files = set()
 
@@ -97,6 +97,8 @@ class Guard(importlib.abc.MetaPathFinder):
             if self.closed(name):
                 self.empty(module, name)
                 sys.modules.pop(name, None)
+            elif name in self.kin:
+                self.empty(module, name)
             elif module is not None and name.partition(".")[0] in self.homes:
                 self.strip(module)
         if torch is not None and self.names:
@@ -114,7 +116,7 @@ class Guard(importlib.abc.MetaPathFinder):
         """Refuse a module; strip one that holds a path of the list once it is there."""
         if self.closed(name):
             return importlib.machinery.ModuleSpec(name, Hollow, is_package=True)
-        if name.partition(".")[0] in self.homes:
+        if name in self.kin or name.partition(".")[0] in self.homes:
             return self.stripped_later(name, path, target)
         return None
 
@@ -134,6 +136,10 @@ class Guard(importlib.abc.MetaPathFinder):
 
     def strip(self, module):
         """Close the last names of the paths wherever below the path's package they stand."""
+        if module.__name__ in self.kin:
+            self.files = set()
+            self.empty(module, module.__name__)
+            run_once(self.files)
         for path in self.paths:
             home, _, name = path.rpartition(".")
             if (module.__name__ + ".").startswith(home + ".") and hasattr(module, name):

@@ -8,6 +8,7 @@ import pytest
 from attngrade.catalog import OffLimits, builtin
 from attngrade.grading.rules import broken_rules, last_matches
 from attngrade.grading.source import Unreadable, read_source
+from attngrade.verdict import Word
 
 RULES = (OffLimits("name", "scaled_dot_product_attention"), OffLimits("name", "MultiheadAttention"), OffLimits("module", "torch.nn.attention"))
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
@@ -135,3 +136,33 @@ def test_numbers_and_sentences_are_no_strung_names() -> None:
     text = '"""' + "0. " * 400 + "\n" + "A. Vaswani et al. wrote this. " * 100 + '"""\nx = [' + "1.5, .5, 2., " * 300 + "]\n"
 
     assert read_source(text.encode(), "numbers.py") == text
+
+
+INNOCENT_ROADS = '''
+
+@torch.compile(backend="eager")
+def _times(q, k):
+    return q @ k.mT
+
+
+@torch.jit.script
+def _rows(x):
+    return torch.nn.functional.softmax(x, -1)
+
+
+_plain = causal_attention
+
+
+def causal_attention(q, k, v):
+    import torch.utils.checkpoint
+
+    one = torch.ones(2, 2)
+    _times(one, one), _rows(one), torch.vmap(_rows)(one), torch.func.jacrev(torch.exp)(one), torch.optim.SGD([one.requires_grad_()], 0.1)
+    return torch.utils.checkpoint.checkpoint(_plain, q, k, v, use_reentrant=False)
+'''
+
+
+def test_what_the_framework_offers_beside_is_left_to_a_right_submission(graded):  # type: ignore[no-untyped-def]
+    source = builtin().find("exercise03").solution.read_text(encoding="utf-8") + INNOCENT_ROADS
+
+    assert graded("exercise03", source).word is Word.PASSED
