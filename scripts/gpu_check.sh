@@ -55,7 +55,7 @@ timeout 130 "$python" -m benchmarks.kernel --tune $trying --output "$out/kernel.
 bench=$?
 
 say "the tests marked gpu"
-several=; "$python" -c 'import xdist' 2>/dev/null && several="-p xdist -n ${TESTS_AT_ONCE:-6}"
+several=; "$python" -c 'import xdist' 2>/dev/null && several="-p xdist -n ${TESTS_AT_ONCE:-$(($(nproc) > 12 ? 12 : $(nproc)))}"  # most of the time goes into compiling, on one core each
 timeout 190 "$python" -m pytest -q -m gpu tests/gpu -p no:cacheprovider $several --junitxml="$out/tests.xml"
 tests=$?
 say "verdict: $verdict, benchmark: $bench, tests: $tests; results in $out"

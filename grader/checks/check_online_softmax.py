@@ -724,15 +724,15 @@ def test_device_memory_is_linear(submission, rng):
     """On the GPU a call takes memory for out and lse and O(B * H * T_q) beyond them, as its allocator counts and as the driver tells the grader."""
     arrays = held(qkv(rng, 2048, 4096, batch=1, heads=4, width=64, dtype="float16"), "float16", gap=8)
     submission.flash_attention(*arrays)  # compiles, and takes what a library keeps
-    got = submission.flash_attention(*arrays, _gauged=True)
     out, rows, case = arrays[0].data.nbytes, 4 * 2048, "T_q=2048, T_k=4096, Dh=64, float16, padded rows"
-    told = f"out and lse are {(out + 4 * rows) / MIB:.1f} MiB"
-    if isinstance(got, tuple):
-        grown, seen = submission.device_bytes(got), submission.seen_bytes(got)
-        claim(grown <= out + 64 * rows + MIB, f"{FLASH}: the call took {grown / MIB:.1f} MiB on the device; {told}", got=got, case=case)
-        source = "the driver saw" if seen is not None else "the driver's library (NVML) is not here to ask; the allocator says"
-        claim((seen or 0) <= 64 * MIB, f"{FLASH}: {source} the process grow by {(seen or 0) / MIB:.0f} MiB during the call; {told}, all scores would be "
-              f"{2 * rows * 4096 / MIB:.0f} MiB", got=got, case=case)
+    told, grown, seen = f"out and lse are {(out + 4 * rows) / MIB:.1f} MiB", math.inf, math.inf
+    for _ in range(3):  # again if it looks too much: where processes can't be told apart the driver counts those of others too
+        if max(grown - out - 64 * rows - MIB, seen - 64 * MIB) > 0:
+            got = submission.flash_attention(*arrays, _gauged=True)
+            grown, seen = min(grown, submission.device_bytes()), min(seen, submission.seen_bytes() or 0)
+    claim(grown <= out + 64 * rows + MIB, f"{FLASH}: the call took {grown / MIB:.1f} MiB on the device; {told}", got=got, case=case)
+    claim(seen <= 64 * MIB, f"{FLASH}: the driver saw the process grow by {seen / MIB:.0f} MiB during the call; {told}, all scores would be "
+          f"{2 * rows * 4096 / MIB:.0f} MiB", got=got, case=case)
 
 
 @stretch(4)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..sandbox.host import Worker
     from .variants import Tongue
 
+UNGAUGED = "device memory as the allocator counts it: the driver's library (NVML) is not here to ask"
 ON_A_DEVICE = 5  # times the wall clock: kernels are compiled there for every dtype, width and layout, half a second each
 DEVICE_MIB = 4096  # and more memory: the driver and its libraries
 
@@ -93,6 +94,7 @@ class Opening:
         proxy = Submission(worker, self.defines, self.tongue)
         if self.device != "cpu":
             proxy.gauge, proxy.rival = gauge.find(), self.reference
+            self.note = "; ".join(filter(None, (self.note, "" if proxy.gauge else UNGAUGED)))
         return proxy
 
     def reference(self) -> Worker:
@@ -102,8 +104,8 @@ class Opening:
         from ..sandbox.race import NoRival
 
         if self._reference is None or not self._reference.alive():
-            self._reference = Worker(plan_for(self.exercise, self.limits, self.device), "trusted")
             try:
+                self._reference = Worker(plan_for(self.exercise, self.limits, self.device), "trusted")
                 for message in ({"op": "open", "solution": str(self.exercise.solution), "misconceptions": ""}, {"op": "cast", "ids": []}):
                     raise_if_raised(self._reference.ask(message), "the pack")
             except (WorkerError, AttngradeError) as error:

@@ -148,7 +148,7 @@ class Grading:
         error: BaseException | None = None
         try:
             done = yield
-        except Exception as raised:
+        except (Exception, pytest.skip.Exception) as raised:  # a claim that failed before a check gave up has failed
             error = raised
         kept, claims.collected, claims.heard, claims.flips = claims.collected, None, None, frozenset()
         fatal = isinstance(error, WorkerError) and not isinstance(error, Raised)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from attngrade.checks import claims
 from attngrade.grading import Limits, devices, grade
 from attngrade.render.terminal import as_text
 from attngrade.sandbox.race import NoRival
@@ -121,6 +122,15 @@ def test_what_only_a_device_was_asked_is_not_asked_again_on_a_cpu(on_device):
     assert "doubles-on-the-device" in {call.check for call in calls}
 
 
+def test_a_verdict_says_so_where_the_driver_cannot_be_asked(on_device, monkeypatch):
+    asked = on_device(RIGHT)
+    monkeypatch.setattr("attngrade.sandbox.gauge.find", lambda: None)
+    unasked = on_device(RIGHT)
+
+    assert "NVML" not in asked.isolation_note and "NVML" in unasked.isolation_note
+    assert check(unasked, "memory-on-the-device").outcome is Outcome.PASSED
+
+
 def test_a_reference_that_cannot_run_costs_nobody_anything(on_device, monkeypatch):
     from attngrade.grading import Opening
 
@@ -131,6 +141,7 @@ def test_a_reference_that_cannot_run_costs_nobody_anything(on_device, monkeypatc
     verdict = on_device(RIGHT)
 
     assert (verdict.word, check(verdict, "is-fast").outcome) == (Word.PASSED, Outcome.SKIPPED)
+    assert claims.collected is None  # a check that gave up has ended like any other
 
 
 def test_a_reference_that_raises_costs_nobody_anything(on_device, exercise, tmp_path, started):
