@@ -173,15 +173,18 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _data(path: Path) -> tuple[bytes, str]:
+    from ..sandbox.scrub import one_line
+
+    shown = one_line(str(path), 300)
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
-            raise UsageProblem(f"{path} is no file (a device, a pipe or a socket); --file wants one Python file.")
+            raise UsageProblem(f"{shown} is no file (a device, a pipe or a socket); --file wants one Python file.")
         with path.open("rb") as file:
             return file.read(SOURCE_CAP + 1), path.name  # what is longer is refused by the reader
     except IsADirectoryError:
-        raise UsageProblem(f"{path} is a folder; --file wants one Python file.") from None
+        raise UsageProblem(f"{shown} is a folder; --file wants one Python file.") from None
     except OSError as error:
-        raise UsageProblem(f"{path} can't be read ({error.strerror}). Check the path.") from None
+        raise UsageProblem(f"{shown} can't be read ({error.strerror}). Check the path.") from None
 
 
 def _workspace_file(exercise: Exercise, folder: Path | None, pack: Pack) -> tuple[bytes, str]:
