@@ -112,7 +112,8 @@ def _scope_end(tokens: list[Token], at: int) -> int:
         return next((n for n in range(at + 2, end) if tokens[n].stem in _PREDICATES), end)  # "without the exponential weights stay flat"
     if word in ("neither", "nor"):
         return min(sentence_end(tokens, at), at + 12)
-    return min(_list_end(tokens, at), at + 1 + _FORWARD)
+    end = min(_list_end(tokens, at), at + 1 + _FORWARD)
+    return next((n for n in range(at + 2, end - 1) if tokens[n].word == "and" and tokens[n + 1].word in VERBS), end)  # "get no gradient and keep looking"
 
 
 def _list_end(tokens: list[Token], at: int) -> int:
