@@ -33,7 +33,7 @@ PROCESSES = 512  # processes and threads in a jail, where the kernel counts them
 SMALL_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
 KERNEL_FACTS = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")
 DRIVER_NODES = "/dev/nvidia*"
-DRIVER_FACTS = ("/proc/driver/nvidia*", "/sys/module/nvidia*", "/sys/bus/pci", "/sys/devices/pci*", "/sys/devices/system")
+DRIVER_FACTS = ("/proc/driver/nvidia*", "/proc/devices", "/proc/modules", "/sys/module/nvidia*", "/sys/bus/pci", "/sys/devices/pci*", "/sys/devices/system")
 DRIVER_WRITES = ("/proc/self/task", "/dev/null")  # names of threads, without which cuInit fails; and where compilers are told to be quiet
 PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVPL_BLAS_DEBUG_CPU_TYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 

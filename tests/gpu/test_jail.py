@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import pytest
@@ -31,6 +32,9 @@ def name_a_thread():
 
 def be_quiet():
     return tries(lambda: subprocess.run(["/bin/true"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+def read(paths):
+    return [tries(lambda: open(path).read()) for path in paths]
 
 def keep(text):
     return tries(lambda: open(os.environ["TRITON_CACHE_DIR"] + ".txt", "w").write(text))
@@ -87,6 +91,8 @@ def test_threads_can_be_named_and_programs_started_for_a_device_and_the_host_sta
     submission = jailed("cuda")
 
     assert [submission.name_a_thread(), submission.be_quiet(), submission.keep("compiled")] == ["done"] * 3
+    facts = [path for path in ("/proc/devices", "/proc/modules", "/proc/self/status", "/sys/devices/system/node/possible") if os.path.exists(path)]
+    assert submission.read(facts) == ["done"] * len(facts)
     assert submission.read_the_host() in ("FileNotFoundError", "PermissionError")
 
 
