@@ -29,6 +29,7 @@ class Stranger:
     """A grader of another user. ``fate`` asks for one attack; what he keeps warm is ended by ``close``."""
 
     def __init__(self, folder: Path, ground: Path, isolation: str):
+        self.ground = ground
         self._environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         python = self._interpreter(folder)
         for path in (ground, *ground.rglob("*")):

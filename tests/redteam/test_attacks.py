@@ -77,6 +77,16 @@ def test_a_right_submission_passes_after_all_of_them(number: str, ground: Path, 
     assert fate.word == "passed", fate.message
 
 
+@pytest.mark.parametrize("number", ["02", "03"])
+def test_and_so_it_does_where_the_grader_is_an_ordinary_user(number: str, stranger: Stranger) -> None:
+    right = stranger.ground / "right.py"
+    right.write_text(f"# attack: none\n# exercise: {number}, reason: none\n" + builtin().find(f"exercise{number}").solution.read_text(encoding="utf-8"))
+
+    fate = stranger.fate(right)
+
+    assert fate.word == "passed" and fate.isolation == "bubblewrap", (fate.message, fate.note)
+
+
 def test_no_process_of_an_attack_is_alive(ground: Path, besieged: Crew) -> None:
     family = {os.getpid(), *below(os.getpid())}
 
