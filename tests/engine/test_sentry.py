@@ -96,6 +96,36 @@ def test_a_decoy_is_noted_and_does_nothing(run):
     assert told.strip() == "1 [7.0, 7.0, 7.0, 7.0, 7.0]"
 
 
+TUNED = """
+    tuned = triton.autotune(configs=[triton.Config({"BLOCK": n}) for n in (4, 8)], key=["n"])(copy)
+    with kernels.call(False, [Given(x)]):
+        out = torch.empty(5)
+        tuned[lambda meta: (triton.cdiv(5, meta["BLOCK"]),)](x, out, 5, MASKED=True)
+    print(kernels.told(), out.tolist() == x.tolist())
+"""
+
+
+def test_a_kernel_that_is_tuned_runs_in_the_interpreter_with_its_first_tiles(run):
+    assert run(TUNED).strip() == "[('copy', (2,), 20)] True"
+
+
+def test_launches_that_try_out_tiles_are_not_counted(start):
+    told = told_by(start(), """
+        def bench(self, *args, config, **meta):
+            tried.append(config.kwargs["BLOCK"])
+            self.fn.run(*args, **meta, **config.all_kwargs())
+            return [1.0 / config.kwargs["BLOCK"]] * 3
+
+        tried = []
+        triton.runtime.autotuner.Autotuner._bench = bench
+        kernels.watch_tuning(interpreted=False)
+        """ + TUNED.replace("\n    ", "\n        ") + """
+        print(tried)
+    """)
+
+    assert told.split("\n")[:2] == ["[('copy', (1,), 20)] True", "[4, 8]"]
+
+
 def test_a_kernel_of_another_file_is_not_the_submissions(run):
     told = run("""
         kernels.watch("elsewhere.py")
