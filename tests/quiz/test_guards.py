@@ -32,6 +32,8 @@ EARNS = [
     ("logit-growth-cures", "capping", "They can't grow, or squash the scores with a tanh so that they never pass fifty."),
     ("gqa-tradeoff", "smaller-cache", "K/V shared across query heads; smaller KV cache, less decode bandwidth; slight quality loss."),
     ("score-variance", "assumption", "need: zero mean, unit variance, everything independent"),
+    ("linear-attention-loss", "linear-cost", "It costs no more than in proportion to the length."),
+    ("unlearnable", "frozen-pattern", "W_Q and W_K get no gradient and keep attending to whatever they attended to at initialisation."),
 ]
 EARNS_NOT = [
     ("score-variance", "variances-add", "The variances don't add up to d_k."),
@@ -55,6 +57,8 @@ EARNS_NOT = [
     ("finite-mask-value", "fully-masked-row", "A fully masked row becomes uniform with -inf, and with -1e9 it becomes NaN."),
     ("padding-mask", "mask-keys", "Mask the rows of padded queries."),
     ("kv-cache-why", "bandwidth", "Decoding is compute-bound."),
+    ("causal-mask-place", "exact-zero", "exp(-inf) is unable to be zero for future keys."),
+    ("single-head-average", "convex", "The weights neednt be nonnegative and dont sum to one."),
     ("causal-parallel-training", "only-the-past", "Each output depends only on the tokens after it."),
     ("score-variance", "variances-add", "Some students sometimes say that the variances add up to d_k; no."),
 ]

@@ -9,7 +9,7 @@ from attngrade.quiz.marking.words import distance, stem
 
 SAME = [
     ("d_k", ["dk", "d_k", "$d_k$", "dₖ", "d_{k}", "head_dim", "d_head", "$d_{k}$"]),
-    ("sqrt(d_k)", ["√d_k", "sqrt(dk)", "\\sqrt{d_k}", "d_k^{1/2}", "dk**0.5", "square root of d_k", "d_k^0.5", "√dₖ", "root d_k"]),
+    ("sqrt(d_k)", ["√d_k", "sqrt(dk)", "\\sqrt{d_k}", "d_k^{1/2}", "dk**0.5", "square root of d_k", "d_k^0.5", "√dₖ", "√dk", "root d_k"]),
     ("1/sqrt(d_k)", ["1/√d_k", "1/sqrt(dk)", "dk**-0.5", "d_k^{-1/2}", "\\frac{1}{\\sqrt{d_k}}"]),
     ("d_k^-1/4", ["d_k^(-1/4)", "dk^-0.25", "d_k^{-1/4}", "dk**(-1/4)", "d_k^(−1/4)"]),
     ("-inf", ["-∞", "−∞", "-inf", "minus infinity", "negative infinity", "float('-inf')", "-np.inf", "-\\infty"]),

@@ -28,3 +28,9 @@ def test_a_quoted_phrase_can_be_what_must_be_absent() -> None:
 def test_a_gap_bridges_no_word_that_turns_the_sense() -> None:
     assert found("'softmax .. peaked'", "softmax is very much peaked") == 1
     assert found("'softmax .. peaked'", "softmax is far from peaked") == 0
+
+
+def test_a_pattern_can_ask_for_one_clause() -> None:
+    assert found("not > sharp /c", "it can not be sharp") == 1
+    assert found("not > sharp /c", "it is not linear, and sharp weights come back") == 0
+    assert found("not > sharp", "it is not linear, and sharp weights come back") == 1

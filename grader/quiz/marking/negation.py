@@ -82,9 +82,15 @@ def denied_after(instance: Instance, tokens: list[Token]) -> bool:
     at = instance.end
     copula = at < len(tokens) and tokens[at].stem == "be"
     at += copula
-    if at >= len(tokens) or tokens[at].clause != tokens[instance.end - 1].clause:
+    if at >= len(tokens) or _parted(tokens[instance.end - 1], tokens[at]):
         return False
     return tokens[at].aux or (copula and tokens[at].word in ("never", "neither", "nowhere")) or _called_off(tokens, instance.end)
+
+
+def _parted(one: Token, other: Token) -> bool:
+    """Whether more than a closing bracket stands between them: `exp(-inf) can't be zero`."""
+    bracket = one.sentence == other.sentence and one.segment == other.segment and not one.word.isalpha()
+    return one.clause != other.clause and not bracket
 
 
 def _called_off(tokens: list[Token], at: int) -> bool:

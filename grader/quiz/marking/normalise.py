@@ -86,6 +86,8 @@ _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\b(etc|vs|resp|approx|w\.r\.t|cf|fig|eq)\.", r"\1"),
     (r"\bw\.r\.t\b", "wrt"),
     (r"\bi\.\s?i\.\s?d\.?", "iid"),
+    (r"\b(?:(?:is|are|was|were|be)\s+)?(?:unable\s+to|incapable\s+of|in\s+no\s+position\s+to)\b", " can not "),
+    (r"\bsqrt(?=d_?k\b)", "sqrt "),
     (r"\bb/c\b", "because"),
     (r"\bw/o\b", "without "),
     (r"\bw/(?=\s|[a-z])", "with "),
