@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attngrade.catalog import Exercise, builtin
@@ -20,6 +21,21 @@ for name in ("COLUMNS", "LINES"):  # a terminal's own size counts
     os.environ.pop(name, None)
 ROOT = Path(__file__).resolve().parent.parent
 Grade = Callable[..., Verdict]
+TOGETHER = ("tests/redteam/", "tests/learner/test_notebook.py")  # each shares what lives in one process
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """``--dist loadgroup`` by folder or file: the suffix by which pytest-xdist 3.8 groups is lost under pytest 9."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((group for group in TOGETHER if group in nodeid), nodeid)
+
+    return ByGroup(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -109,7 +109,7 @@ BOMBS = {
     "doubling numbers": "a0 = 1\n" + "".join(f"a{i + 1} = a{i} + a{i}\n" for i in range(60)) + "getattr(F, chr(a60))\n",
     "a wide format": "getattr(F, '%1000000000d' % 1)\ngetattr(F, '{:>1000000000}'.format(1))\ngetattr(F, f'{1:>1000000000}')\ngetattr(F, '%*d' % (10**9, 1))\n",
     "replacing": "getattr(F, '" + "a" * 9000 + "'.replace('a', '" + "b" * 9000 + "'))\n",
-    "a long chain": ("x = F" + ".a" * 198 + "\n") * 600,
+    "a long chain": ("x = F" + ".a" * 198 + "\n") * 150,
     "doubling lists": "a0 = [1]\n" + "".join(f"a{i + 1} = [a{i}, a{i}]\n" for i in range(60)) + "getattr(F, ''.join(a60))\n",
     "eval of evals": "eval('eval(\"eval(1)\")')\n" * 500,
     "a long name to import": "import a" + ".a" * 199 + "\nfrom a" + ".a" * 199 + " import " + "b" * 90_000 + "\n",
