@@ -13,7 +13,6 @@ from attngrade.render.cell import as_html
 from attngrade.store import open_store
 from attngrade.verdict import CheckResult, Evidence, Named, Outcome, Reason, Verdict, Word
 
-
 jupyter_client = pytest.importorskip("jupyter_client")
 pytest.importorskip("ipykernel")
 
