@@ -1,8 +1,8 @@
 """Claims about random draws of s = q . k with standard normal q and k; right draws miss any of them less than once in 1e9.
 
 Means and mean squares are compared at 7 standard errors, shares with the bounds of Hoeffding and of Dvoretzky, Kiefer and
-Wolfowitz. Dependence is sought in the cosine of the scores at d_k = 1: bounded, and it moves with the size of a shared q or k.
-For independent draws its squared sums over a call (or over the calls) are close to a chi-square variable, whatever their law.
+Wolfowitz. Dependence is sought in the ranks of the scores' sizes at d_k = 1: bounded, and they move with the size of a shared q or k.
+For independent draws their squared sums over a call (or over the calls) are close to a chi-square variable, whatever the law.
 """
 
 import math
@@ -12,7 +12,6 @@ import numpy as np
 from .claims import claim
 
 STANDARD_ERRORS = 7.0
-PITCH = 0.5  # in units of the median size: where one shared component shows best
 SHARE_ALLOWED = 3.3  # over the root of the number of draws
 WITHIN = "The draws of one call must be independent of each other"
 BETWEEN = "Calls with different generators must be independent of each other"
@@ -44,9 +43,9 @@ def claim_laplace(scores: np.ndarray, case: str) -> None:
 
 
 def waves(table: np.ndarray) -> np.ndarray:
-    """Each score as a bounded number; all together have mean 0 and variance 1."""
-    wave = np.cos(PITCH * table / (np.median(np.abs(table)) or 1.0))
-    return (wave - wave.mean()) / (wave.std() or 1.0)
+    """The rank of each score by size, as a bounded number; all together have mean 0 and variance 1."""
+    rank = np.abs(table).argsort(axis=None).argsort().reshape(table.shape)
+    return (rank - (table.size - 1) / 2) / math.sqrt((table.size**2 - 1) / 12)
 
 
 def chi_square_limit(degrees: int) -> float:

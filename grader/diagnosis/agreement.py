@@ -11,10 +11,10 @@ from ..sandbox import wire
 from ..sandbox.errors import Raised
 from ..sandbox.proxy import Call
 
-CLOSE = {"float64": 1e-9, "float32": 5e-5, "float16": 2e-3, "bfloat16": 1.2e-2, "complex128": 1e-9, "complex64": 1e-5}
+CLOSE = {"float64": 1e-9, "float32": 5e-5, "float16": 4e-3, "bfloat16": 2e-2, "complex128": 1e-9, "complex64": 1e-5}
 ROUNDING = {"float64": 2e-8, "float32": 2e-4}  # about the root of eps: what is left where terms near 1 cancel
 NARROWED = 2e-6
-NOISE = {"float64": 1e-13, "float32": 1e-6}  # an array of rounding errors is an array of zeros
+NOISE = {"float64": 1e-13, "float32": 1e-6, "float16": 1.2e-7}  # an array of rounding errors is an array of zeros; float16 ends in steps of 6e-8
 LARGE = 24 << 20  # bytes of growth below which memory says nothing
 
 

@@ -1,5 +1,5 @@
 # mistake: masks with more batch rows stretch the scores
-# names: mask-stretches-scores
+# says: does not broadcast to the scores
 import torch
 import torch.nn.functional as F
 

@@ -1,5 +1,5 @@
 # mistake: 1e-9 instead of -1e9
-# names: mask-zeroes-scores
+# names: mask-tiny-sentinel
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: no scale, and the mask inverted
-# names: no-scale
+# says: reads the mask the wrong way round
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # mistake: visible and hidden change places
-# names: mask-inverted
+# names: -
 import torch
 from torch import vmap
 

@@ -1,5 +1,5 @@
 # mistake: weights are kept by shape
-# names: weights-cached-by-shape
+# names: -
 import math
 
 import torch

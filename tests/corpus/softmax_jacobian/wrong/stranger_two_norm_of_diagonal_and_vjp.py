@@ -1,5 +1,5 @@
 # mistake: jacobian_norm counts the entries on the diagonal alone, sqrt(sum of p_i**2 (1 - p_i)**2), and softmax_vjp subtracts the shared sum without multiplying it by p.
-# names: vjp-shared-term-without-p, norm-of-the-diagonal
+# names: vjp-shared-term-without-p
 """Works row by row through generators; every row is a flat vector."""
 
 from itertools import starmap
