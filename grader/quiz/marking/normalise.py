@@ -73,7 +73,7 @@ _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\be\s+(?=[xyzt]_)", " expect "),
     (r"\bsigma(?:_\w+)?\s*\^\s*\(?2\)?", " variance "),
     (r"\bmu(?:_\w+)?(?=\s*(?:=|~))", " mean "),
-    (r"(?<=[a-z0-9.)]) n (?=[a-z]{2}|k\b)", " and "),
+    (r"(?<=[a-z0-9.)]) n (?!squared\b|by\b)(?=[a-z]{2}|k\b)", " and "),
     (r"\bqk\s*-?\s*(?:layer|rms)?-?norm\w*|\bquery[\s-]+key[\s-]+norm\w*", " qknorm "),
     (r"\boff-?diag(?:onals?)?\b", "off diagonal"),
     (r"\bv\s*\[", " variance ("),
