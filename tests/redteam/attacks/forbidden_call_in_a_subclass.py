@@ -1,6 +1,5 @@
 # attack: Calls the forbidden operator on tensors of a wrapping class.
 # exercise: 03, reason: rule-broken|wrong-result
-# says: off limits
 import torch
 def attend(q,k,v,m):
     from torch.testing._internal.two_tensor import TwoTensor
