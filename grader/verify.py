@@ -26,6 +26,8 @@ from .sandbox.nursery import Crew
 from .sandbox.proxy import Submission
 from .verdict import Outcome, Reason, Verdict, Word
 
+RIGHT_EACH = 4  # alternatives for each wrong idea of a function, where a sample is asked
+
 
 @dataclass
 class Report:
@@ -43,7 +45,7 @@ class Report:
 
 
 def verify(exercise: Exercise, *, seed: int = 0, isolation: str = "auto", sample: int | None = None) -> Report:
-    """Verify one exercise of a pack; with ``sample``, by that many wrong ideas of each function, drawn with the seed."""
+    """Verify one exercise of a pack; with ``sample``, by that many wrong ideas of each function, drawn with the seed, and some alternatives."""
     report, started = Report(exercise.id), time.monotonic()
     report.problems += exercise_problems(exercise)
     if any(_unreadable(path) for path in (exercise.stub, exercise.solution, exercise.checks)):
@@ -51,9 +53,11 @@ def verify(exercise: Exercise, *, seed: int = 0, isolation: str = "auto", sample
     with Crew(isolation) as crew:
         judge = partial(grade, exercise, seed=seed, isolation=isolation, warm=lambda: crew.worker(plan_for(exercise, Limits(), "cpu")))
         _stub(exercise, report, judge)
-        for path in (exercise.solution, *sorted(exercise.alternatives.glob("*.py"))):
+        others = sorted(exercise.alternatives.glob("*.py"))
+        for path in (exercise.solution, *(others if sample is None else others[: RIGHT_EACH * sample])):
             _right(exercise, path, report, judge)
-        flipped_conventions(exercise, report, judge)
+        if sample is None:
+            flipped_conventions(exercise, report, judge)
     _wrong(exercise, report, seed, sample)
     report.total_s = time.monotonic() - started
     return report

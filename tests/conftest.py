@@ -15,8 +15,10 @@ from attngrade.grading import Limits, grade, plan_for
 from attngrade.sandbox.nursery import Crew
 from attngrade.verdict import Verdict
 
-if hasattr(signal, "SIGHUP"):  # under nohup it is ignored, and so it would be in every terminal that a test opens
+if hasattr(signal, "SIGHUP"):  # ignored under nohup and in the background, and so they would be in every terminal that a test opens
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in ("COLUMNS", "LINES"):  # a terminal's own size counts
     os.environ.pop(name, None)
 ROOT = Path(__file__).resolve().parent.parent

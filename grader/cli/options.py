@@ -13,7 +13,7 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 def bank_options(command: C) -> C:
     """``--bank`` with a folder of question files, or ``--pack`` with an exercise set that has some; either becomes the parameter ``bank``."""
-    folder = click.Path(path_type=Path, file_okay=False, exists=True)
+    folder = click.Path(path_type=Path, file_okay=False)
     pack = click.option("--pack", type=folder, expose_value=False, callback=_questions_of, help="Use the questions of the exercise set in this folder.")
     return pack(click.option("--bank", "bank", type=folder, callback=_given, help="Use the question files in this folder.")(command))
 

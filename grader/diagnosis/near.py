@@ -17,7 +17,7 @@ from .stage import Role, Stage
 SHORTLIST = 6  # wrong ideas that are tried on all calls
 EXPLAINED = 0.9  # of the distance between a wrong result and the right one
 ENOUGH = ((0.7, 0.8), (0.95, 0.6))  # shares of the wrong calls that it explains, and of the right ones that it leaves right
-PATIENCE_S = 20.0  # by the submission's own time
+PATIENCE_S = 6.0  # by the submission's own time
 LEAD = 0.1  # by which the best has to be ahead of the next
 
 

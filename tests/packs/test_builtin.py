@@ -11,7 +11,7 @@ from attngrade.verify import verify
 
 WHOLE = "ATTNGRADE_WHOLE_CORPUS" in os.environ
 TRIED = {"exercise06": 1}  # wrong ideas of each function; a kernel's run in an interpreter
-USUAL = 4
+USUAL = 3
 
 
 @pytest.mark.parametrize("exercise", builtin().exercises, ids=lambda exercise: exercise.id)
@@ -19,7 +19,7 @@ def test_stub_fails_right_versions_pass_and_wrong_ideas_are_named(exercise):
     report = verify(exercise, sample=None if WHOLE else TRIED.get(exercise.id, USUAL))
 
     assert report.problems == []
-    assert report.right >= 7
+    assert report.right >= 5
     assert report.table
 
 
