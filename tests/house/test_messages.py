@@ -82,7 +82,7 @@ LINES = """
 2 mark --batch bytes.py
 2 mark qk-norm --batch object.json
 3 mark qk-norm --answer x --bank empty
-2 mark qk-norm --answer x --bank nowhere
+3 mark qk-norm --answer x --bank nowhere
 2 questions nope
 2 questions --topic nope
 3 questions --bank empty

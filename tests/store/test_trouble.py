@@ -207,7 +207,7 @@ def _read_then_write(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("state", ["closed", "left by a kill"])
 def test_a_read_only_home_can_be_read_and_says_so_when_written(state: str) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="attngrade-test-"))  # pytest's own folders are closed to others
+    folder = Path(tempfile.mkdtemp(prefix="attngrade-test-", dir="/var/tmp"))  # pytest's own folders are closed to others
     folder.chmod(0o755)
     try:
         writer = _writer(folder / "attngrade.db", 2 if state == "closed" else 100_000)
