@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import select
 import statistics
 import sys
 import time
@@ -33,6 +34,8 @@ class Screen:
         """Read until a pattern stands on the screen."""
         seen, limit = b"", time.monotonic() + seconds
         while time.monotonic() < limit:
+            if not select.select([self.fd], [], [], 0.05)[0]:
+                continue
             try:
                 seen += os.read(self.fd, 1 << 16)
             except OSError:
