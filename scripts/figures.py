@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from attngrade.catalog import builtin
 from attngrade.render.pack import as_markdown
 from attngrade.verify import Report
 
@@ -68,7 +69,9 @@ def content(verified: Record) -> list[str]:
         return ["Exercises: no verification recorded yet (`make table`)."]
     lines = [f"**Exercises**, {verified['date']} (`attngrade pack verify`; every misconception fails and is named, [which check catches which](docs/checks.md)):", "",
              "| exercise | right versions that pass | misconceptions | checks | problems |", "| --- | ---: | ---: | ---: | ---: |"]
-    return lines + [f"| {one['exercise']} | {one['right']} | {len(one['table'])} | {len(one['checks'])} | {len(one['problems'])} |" for one in verified["exercises"]]
+    lines += [f"| {one['exercise']} | {one['right']} | {len(one['table'])} | {len(one['checks'])} | {len(one['problems'])} |" for one in verified["exercises"]]
+    missing = {one.id for one in builtin().exercises} - {one["exercise"] for one in verified["exercises"]}
+    return lines + (["", f"Not in that record: {', '.join(sorted(missing))} (`make test` tries a share of its wrong ideas each time)."] if missing else [])
 
 
 def marker(marked: Record) -> list[str]:
