@@ -423,11 +423,11 @@ def test_memory_is_linear(submission, rng, device):
         arrays = held(qkv(rng, 2, t_k, batch=1, heads=1 + bool(layout), width=32, dtype=dtype), dtype, **layout)
         case = f"T_q=2, T_k={t_k}, Dh=32, block_size=500, {dtype}{', (B, T, H, Dh) in memory' if layout else ''}"
         beside = math.inf
-        for _ in range(2):  # once more if it looks too much: the system counts other things as well
-            if beside >= 3.5 * MIB:
+        for _ in range(6):  # again if it looks too much: the system counts other things as well
+            if beside >= 4.2 * MIB:
                 alone = growth(submission, device, lambda arrays=arrays: unheard(submission, arrays))
                 beside = min(beside, growth(submission, device, lambda arrays=arrays: submission.blockwise_attention(*arrays, 500)) - alone)
-        claim(beside < 3.5 * MIB, f"{BLOCKWISE}: memory grew by {beside / MIB:.1f} MiB beside the arguments, where a block takes "
+        claim(beside < 4.2 * MIB, f"{BLOCKWISE}: memory grew by {beside / MIB:.1f} MiB beside the arguments, where a block takes "
               f"a sixteenth of a MiB and all of k {arrays[1].data.nbytes / MIB:.1f} MiB", case=case)
 
 
