@@ -13,7 +13,7 @@ from pathlib import Path
 from .findings import Finding, State
 
 OLDEST = (3, 11)
-CUDA_WHEEL = "pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu{tag}"
+CUDA_BUILD = "install the build cu{tag} of torch: \"Get Started\" on pytorch.org gives the command"
 
 
 def python() -> Finding:
@@ -49,11 +49,11 @@ def torch(gpu: Mapping[str, str]) -> Finding:
     told = f"{basic.detail}, built for {f'CUDA {cuda}' if cuda else 'the CPU'}"
     facts = {"cuda": cuda or ""}
     if gpu and not cuda:
-        wheel = CUDA_WHEEL.format(tag=_wheel_tag(gpu.get("cuda", "")))
-        return Finding("PyTorch", State.LESS, f"{told}; the GPU here stays unused", f"`{wheel}`", facts)
+        build = CUDA_BUILD.format(tag=_wheel_tag(gpu.get("cuda", "")))
+        return Finding("PyTorch", State.LESS, f"{told}; the GPU here stays unused", f"{build[0].upper()}{build[1:]}.", facts)
     if gpu and cuda and _newer(cuda, gpu.get("cuda", "")):
-        wheel = CUDA_WHEEL.format(tag=_wheel_tag(gpu["cuda"]))
-        return Finding("PyTorch", State.LESS, f"{told}; the driver knows CUDA {gpu['cuda']} at most", f"Update the NVIDIA driver, or `{wheel}`", facts)
+        build = CUDA_BUILD.format(tag=_wheel_tag(gpu["cuda"]))
+        return Finding("PyTorch", State.LESS, f"{told}; the driver knows CUDA {gpu['cuda']} at most", f"Update the NVIDIA driver, or {build}.", facts)
     return Finding("PyTorch", State.GOOD, told, facts=facts)
 
 
