@@ -35,17 +35,16 @@ def explain(
             continue
         stage.numbers = any(call.check in passed and is_number_in_array(call.value) for call in own)
         own = [numbers_as_scalars(call) for call in own] if stage.numbers else own
-        opening = first_difference(stage, cast, own, passed)
-        if not opening:  # right, or just what an upstream mistake makes of it
+        trials = first_difference(stage, cast, own, passed)
+        if not trials:  # right, or just what an upstream mistake makes of it
             downstream |= {function} if cast else set()
             continue
         if cast and not first_difference(stage, (), own, passed):
             continue  # right by itself: it doesn't lean on what is wrong
         roles = [role for role in stage.roles if role.of == function]
-        patient = len(roles) * sum(call.seconds for call in own) < PATIENCE_S
+        patient = len(roles) * seconds(own) < PATIENCE_S
         for below in ((), cast) if cast else ((),):
-            near = [role for role in roles if role.at == "statistics" or matches(stage, (*below, role.id), opening)]
-            found = [role for role in near or (roles if patient else []) if matches(stage, (*below, role.id), own, role)]
+            found = agreeing(stage, below, roles, trials, own, patient)
             if found:
                 break
         if not found and (refused := refusals(stage, own)):
@@ -59,21 +58,41 @@ def explain(
     return named, frozenset(downstream)
 
 
-def first_difference(stage: Stage, cast: tuple[str, ...], calls: list[Call], passed: frozenset[str]) -> list[Call]:
-    """The first call that ``cast`` answers otherwise, with those before it in its check and the first of each earlier check; or nothing.
+def agreeing(stage: Stage, below: tuple[str, ...], roles: list[Role], trials: list[list[Call]], own: list[Call], patient: bool) -> list[Role]:
+    """The roles that, with those ``below`` them, answer all of a function's calls as the submission did.
 
-    Nearly every wrong idea parts from the submission on these few calls, so the long way through all of them is for the few that don't.
+    Each trial is there to spare most roles the way through all calls; where none passes a trial, everything is asked if there is patience.
+    """
+    untried = list(roles)
+    for trial in trials:
+        near = [role for role in untried if role.at == "statistics" or matches(stage, (*below, role.id), trial)]
+        if found := [role for role in near if matches(stage, (*below, role.id), own, role)]:
+            return found
+        untried = [role for role in untried if role not in near]
+    return [role for role in untried if matches(stage, (*below, role.id), own, role)] if patient and len(untried) == len(roles) else []
+
+
+def first_difference(stage: Stage, cast: tuple[str, ...], calls: list[Call], passed: frozenset[str]) -> list[list[Call]]:
+    """The first call that ``cast`` answers otherwise: alone, and with those before it in its check and the first of each earlier check; or nothing.
+
+    Nearly every wrong idea parts from the submission on that one call. What was asked before it is for those that remember earlier calls.
     """
     try:
         for place, played in enumerate(stage.play(cast, calls)):
             if differs(calls[place], played, passed):
                 here = [call for call in calls[: place + 1] if call.check == calls[place].check]
                 before = {call.check: call for call in reversed(calls[:place]) if call.check != calls[place].check}
-                parts = sorted((here, list(reversed(before.values()))), key=lambda part: sum(call.seconds for call in part))
-                return [*parts[0], *parts[1]]  # the cheap ones first: most stop there
+                cheap, dear = sorted((here, list(reversed(before.values()))), key=seconds)
+                together = [*cheap, *dear]  # most stop at the cheap ones
+                return [[calls[place]], together] if 2 * calls[place].seconds < seconds(together) else [together]
     except WorkerError:
-        return calls[:1]
+        return [calls[:1]]
     return []
+
+
+def seconds(calls: list[Call]) -> float:
+    """What the submission took for these calls."""
+    return sum(call.seconds for call in calls)
 
 
 def refusals(stage: Stage, calls: list[Call]) -> frozenset[int]:

@@ -1,0 +1,61 @@
+"""Which wrong ideas are asked what: a stage that counts, and wrong ideas that remember earlier calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from attngrade.diagnosis.explain import explain
+from attngrade.diagnosis.stage import Role
+from attngrade.sandbox.proxy import Call
+
+
+def call(place: int, value: float, seconds: float = 0.01) -> Call:
+    return Call(function="f", message={"args": (float(place),)}, check="a-check", value=value, seconds=seconds)
+
+
+class Counted:
+    """A stage whose roles answer with what a table says for each call, or with what a function makes of all calls since they were cast."""
+
+    def __init__(self, roles):
+        self.answers = {(): float, **{(name,): answer for name, answer in roles.items()}}
+        self.roles = [Role(name, "f", f"message of {name}", "advice", None, None, None, "exact") for name in roles]
+        self.numbers = False
+        self.asked = Counter()
+
+    def play(self, cast, calls):
+        since = []
+        for one in calls:
+            self.asked[cast] += 1
+            since.append(one.message["args"][0])
+            answer = self.answers[cast]
+            yield call(int(since[-1]), answer(since) if getattr(answer, "remembers", False) else answer(since[-1]))
+
+
+def remembering(answer):
+    return type("Remembering", (), {"remembers": True, "__call__": staticmethod(answer)})()
+
+
+def explained(stage, values, **seconds):
+    calls = tuple(call(place, value, **seconds) for place, value in enumerate(values))
+    return [named.id for named in explain(stage, calls, ("f",), frozenset({"f"}))[0]]
+
+
+def test_a_wrong_idea_that_parts_on_the_telling_call_is_asked_no_other():
+    stage = Counted({"negated-from-seven": lambda x: -x if x >= 7 else x, **{f"off-from-seven-by-{n}": lambda x, n=n: x + n * (x >= 7) for n in range(1, 30)}})
+
+    assert explained(stage, [*range(7), -7.0, -8.0, -9.0]) == ["negated-from-seven"]
+    assert {count for cast, count in stage.asked.items() if "off" in "".join(cast)} == {1}
+
+
+def test_a_wrong_idea_that_remembers_earlier_calls_is_named_though_it_answers_the_telling_call_rightly_alone():
+    stage = Counted({"sums-up": remembering(sum), "doubles": lambda x: 2 * x})
+
+    assert explained(stage, [0.0, 1.0, 3.0, 6.0, 10.0]) == ["sums-up"]
+
+
+def test_a_dear_telling_call_comes_after_the_cheap_ones():
+    stage = Counted({"late": lambda x: x + (x == 3), **{f"early-{n}": lambda x, n=n: x + n for n in range(1, 9)}})
+    calls = tuple(call(place, value, 1.0 if place == 3 else 0.01) for place, value in enumerate([0.0, 1.0, 2.0, 4.0]))
+
+    assert [named.id for named in explain(stage, calls, ("f",), frozenset({"f"}))[0]] == ["late"]
+    assert {stage.asked[(f"early-{n}",)] for n in range(1, 9)} == {1}, "told apart by the first call, which is cheap"
