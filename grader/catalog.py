@@ -90,9 +90,19 @@ class Exercise:
         return int("".join(filter(str.isdigit, self.id)) or 0)
 
     @property
+    def check_files(self) -> tuple[Path, ...]:
+        """The checks and their parts, in the order in which they run."""
+        return files_of(self.checks)
+
+    @property
     def imports(self) -> tuple[str, ...]:
         """What a worker imports before the submission arrives."""
         return ("numpy",) if self.framework == "numpy" else ("torch", "triton") if self.gpu and importlib.util.find_spec("triton") else ("torch",)
+
+
+def files_of(path: Path) -> tuple[Path, ...]:
+    """A file of an exercise and its parts (``<stem>_<part>.py`` beside it), those that are there."""
+    return tuple(file for file in (path, *sorted(path.parent.glob(f"{path.stem}_*.py"))) if file.is_file())
 
 
 @cache
@@ -137,6 +147,8 @@ def load(pack: Pack) -> Pack:
     problems: list[Problem] = []
     found = [_exercise(pack, row, place, problems) for place, row in enumerate(rows)]
     problems += [(place, "id", f"id {e.id} is used twice") for place, e in enumerate(found) if e and e.id in [other.id for other in found[:place] if other]]
+    problems += [(place, "slug", f"slug {e.slug} begins the slug {other.slug}, whose files would be taken for parts of its own; expected slugs of which none begins another: rename one")
+                 for place, e in enumerate(found) for other in found if e and other and other.slug.startswith(f"{e.slug}_")]
     if problems:
         lines = _lines(text)
         raise PackProblem(str(path), [f"{path.name}:{lines[place].get(key, lines[place][''])}: {told}" for place, key, told in problems])

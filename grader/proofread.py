@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .catalog import Exercise, Pack
+from .catalog import Exercise, Pack, files_of
 
 STUB_LINES = 60
 ADVICE = ("Example:", "Why:", "Look at:")
@@ -22,10 +22,8 @@ def unlisted_problems(root: Path) -> list[str]:
 
 def exercise_problems(exercise: Exercise) -> list[str]:
     """What is wrong in one exercise's files."""
-    from .misconceptions.reading import files_of
-
-    told = [*_hints(exercise), *syntax_problems((exercise.stub, exercise.solution, exercise.checks, exercise.alternatives, *files_of(exercise.misconceptions)))]
-    for path, reader in ((exercise.stub, _stub), (exercise.solution, _solution), (exercise.checks, _checks)):
+    told = [*_hints(exercise), *syntax_problems((exercise.stub, exercise.solution, *exercise.check_files, exercise.alternatives, *files_of(exercise.misconceptions)))]
+    for path, reader in ((exercise.stub, _stub), (exercise.solution, _solution), *((path, _checks) for path in exercise.check_files)):
         if (tree := _parsed(path)) is not None:
             told += [f"{_shown(path)}:{line}: {text}" for line, text in reader(exercise, path, tree)]
     return told + list(_misconceptions(exercise))
@@ -55,14 +53,13 @@ def question_problems(folder: Path) -> list[str]:
 
 def strays(pack: Pack) -> list[str]:
     """Files in a pack's homes that belong to no exercise."""
-    known = {path for e in pack.exercises for path in (e.stub, e.solution, e.checks, e.misconceptions)}
+    known = {path for e in pack.exercises for path in (e.stub, e.solution, *e.check_files, *files_of(e.misconceptions))}
     found = [path for home, pattern in ((pack.exercises_dir, "*.py"), (pack.solutions_dir, "*.py"), (pack.checks_dir, "check_*.py"),
                                         (pack.misconceptions_dir, "*.py")) for path in sorted(home.glob(pattern))]
     homes = {e.alternatives for e in pack.exercises}
     folders = [path for path in sorted((pack.solutions_dir / "alternatives").glob("*")) if path.is_dir() and path not in homes and path.name != "__pycache__"]
-    parts = tuple(f"{e.slug}_" for e in pack.exercises)  # misconceptions/<slug>_<part>.py
     return [f"{_shown(path)}:1: belongs to no exercise of the catalog: add an entry, or remove the file" for path in (*found, *folders)
-            if path not in known and path.name not in ("__init__.py", "reading.py") and not path.name.startswith(parts)]
+            if path not in known and path.name not in ("__init__.py", "reading.py")]
 
 
 # ---------------------------------------------------------------- one file
@@ -113,7 +110,7 @@ def _checks(exercise: Exercise, path: Path, tree: ast.Module) -> Iterator[tuple[
 
 
 def _misconceptions(exercise: Exercise) -> Iterator[str]:
-    from .misconceptions.reading import files_of, marked
+    from .misconceptions.reading import marked
 
     seen: dict[str, str] = {}
     for path in files_of(exercise.misconceptions):

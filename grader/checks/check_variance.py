@@ -4,7 +4,14 @@ import math
 
 import numpy as np
 from attngrade.checks.claims import Result, after, claim, expect, expect_number, expect_same, generator, number, of, points, refuses, tensor
-from attngrade.checks.draws import claim_independent_between, claim_independent_within, claim_laplace, claim_moments, claim_together
+from attngrade.checks.draws import (
+    claim_independent_between,
+    claim_independent_within,
+    claim_laplace,
+    claim_moments,
+    claim_no_component_shared,
+    claim_together,
+)
 
 CALLS, DRAWS = 32, 96  # the tables of the two checks about independence
 SLACK = 1e-8  # z divides a difference by a root of a difference: ten times the contract's tolerance where the inputs are drawn
@@ -119,6 +126,8 @@ def test_impossible_moments_are_refused(submission):
     refuses(lambda: submission.score_moments(-3), ("d_k",), case="score_moments, d_k=-3")
     refuses(lambda: submission.score_moments(4, var_q=-1.0), ("var_q",), case="score_moments, var_q=-1")
     refuses(lambda: submission.score_moments(4, var_k=-0.5), ("var_k",), case="score_moments, var_k=-0.5")
+    refuses(lambda: submission.score_moments(4, 0.0, -1e-3, 0.0, 1.0), ("var_q",), case="score_moments, var_q=-0.001")
+    refuses(lambda: submission.score_moments(4, var_k=-1e-3), ("var_k",), case="score_moments, var_k=-0.001")
     refuses(lambda: submission.score_moments(2, 1.0, -2.0, 1.0, -3.0), ("var_q", "var_k"), case="score_moments, var_q=-2, var_k=-3")
 
 
@@ -176,6 +185,9 @@ def test_draws_of_one_call_are_independent(submission, rng):
     """No draw tells anything about another draw of the same call."""
     claim_independent_within(samples(submission, rng, CALLS, DRAWS, 1), f"{CALLS} calls, n={DRAWS}, d_k=1")
     claim_together(samples(submission, rng, 12, 1300, 1), "12 calls, n=1300, d_k=1")
+    for d_k, *scale in [(2,), (int(rng.integers(3, 6)), 0.5)]:  # whole queries may be fresh only where they have one component
+        case = f"10 calls, n=6000, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale)
+        claim_no_component_shared(samples(submission, rng, 10, 6000, d_k, *scale), case)
 
 
 @points(1)
@@ -265,7 +277,8 @@ def test_z_ignores_where_the_scores_lie_and_in_which_unit(submission, rng):
 @of("variance_z_score")
 def test_no_standard_error_gives_an_infinity_or_zero(submission):
     """Where the standard error is 0, z is inf with the sign of the difference, and 0 where there is none."""
-    for scores, variance in [([3.0, 3.0, 3.0], 0.0), ([1.0, -1.0], 2.0), ([5.0, 3.0], 2.0)]:
+    halves = [3.0, -3.0, -3.0, 3.0]  # two values, each as often as the other, have no standard error whatever n is
+    for scores, variance in [([3.0, 3.0, 3.0], 0.0), ([1.0, -1.0], 2.0), ([5.0, 3.0], 2.0), (halves, 12.0)]:
         for predicted in (variance, 0.5, 9.0):
             want = 0.0 if predicted == variance else math.copysign(math.inf, variance - predicted)
             got = submission.variance_z_score(np.array(scores), predicted)
@@ -293,6 +306,7 @@ def test_too_few_scores_or_a_negative_prediction_are_refused(submission):
     refuses(lambda: submission.variance_z_score(np.zeros(0), 1.0), ("scores",), case="variance_z_score, no score")
     three = np.array([1.0, 2.0, 4.0])
     refuses(lambda: submission.variance_z_score(three, -1.0), ("predicted_variance",), case="variance_z_score, predicted_variance=-1")
+    refuses(lambda: submission.variance_z_score(three, -1e-3), ("predicted_variance",), case="variance_z_score, predicted_variance=-0.001")
 
 
 # ---------------------------------------------------------------- unit_rms_scale

@@ -1,7 +1,7 @@
 """Claims about random draws of s = q . k with standard normal q and k; right draws miss any of them less than once in 1e9.
 
 Means and mean squares are compared at 7 standard errors, shares with the bounds of Hoeffding and of Dvoretzky, Kiefer and
-Wolfowitz. Dependence is sought in the ranks of the scores' sizes at d_k = 1: bounded, and they move with the size of a shared q or k.
+Wolfowitz. Dependence is sought in the ranks of the scores' sizes: bounded, and they move with the size of a shared q or k, most at d_k = 1.
 For independent draws their squared sums over a call (or over the calls) are close to a chi-square variable, whatever the law.
 """
 
@@ -12,6 +12,7 @@ import numpy as np
 from .claims import claim
 
 STANDARD_ERRORS = 7.0
+NEIGHBOURS = 8  # places
 SHARE_ALLOWED = 3.3  # over the root of the number of draws
 WITHIN = "The draws of one call must be independent of each other"
 BETWEEN = "Calls with different generators must be independent of each other"
@@ -64,23 +65,35 @@ def claim_scatter(table: np.ndarray, case: str) -> None:
 
 
 def claim_together(table: np.ndarray, case: str) -> None:
-    """The scores of a call (a row, at d_k = 1) are not large together and small together."""
+    """The scores of a call (a row) are not large together and small together."""
     calls, n = table.shape
     together = float(np.sum(waves(table).sum(axis=1) ** 2) / n)
     told = f"The scores of one call are large together and small together ({together / calls:.1f} times the scatter of independent draws)"
     claim(together <= chi_square_limit(calls), told, got=together / calls, want=1.0, case=case, because=WITHIN)
 
 
-def claim_independent_within(table: np.ndarray, case: str) -> None:
-    """No draw (a column, at d_k = 1) tells anything about another draw of the same call (a row)."""
-    calls, n = table.shape
-    claim_scatter(table, case)
-    claim_together(table, case)
-    wave = waves(table)
-    for lag in range(1, n // 2 + 1):
+def claim_no_echo(table: np.ndarray, reach: int, case: str) -> None:
+    """No draw (a column) is large or small with one up to ``reach`` places further in its call (a row)."""
+    (calls, n), wave = table.shape, waves(table)
+    for lag in range(1, reach + 1):
         echo = float(np.sum(wave[:, :-lag] * wave[:, lag:])) / math.sqrt(calls * (n - lag))
         told = f"Scores {lag} places apart depend on each other ({abs(echo):.0f} standard errors)"
         claim(abs(echo) <= STANDARD_ERRORS, told, got=echo, want=0.0, case=case, because=WITHIN)
+
+
+def claim_no_component_shared(table: np.ndarray, case: str) -> None:
+    """The draws of a call (a row) share no component of a query or a key: all of them, or neighbours. Wider heads need more draws to tell."""
+    claim_scatter(table, case)
+    claim_together(table, case)
+    claim_no_echo(table, NEIGHBOURS, case)
+
+
+def claim_independent_within(table: np.ndarray, case: str) -> None:
+    """No draw (a column) tells anything about another draw of the same call (a row)."""
+    calls, n = table.shape
+    claim_scatter(table, case)
+    claim_together(table, case)
+    claim_no_echo(table, n // 2, case)
     signs = abs(float(np.sign(table).prod(axis=1).sum()))
     told = f"The product of the signs of a call's {n} scores is the same in all {calls} calls"
     claim(signs < calls, told, got=signs / calls, case=case, because=WITHIN)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..catalog import files_of
+
 
 @dataclass(frozen=True)
 class Advice:
@@ -24,11 +26,6 @@ class Advice:
 def read_advice(path: Path) -> dict[str, Advice]:
     """Misconception id -> its texts, from ``<slug>.py`` and its parts ``<slug>_*.py``. Unreadable files count as empty."""
     return {item.id: item for file in files_of(path) for _, item in marked(file)}
-
-
-def files_of(path: Path) -> tuple[Path, ...]:
-    """The file of an exercise's misconceptions and its parts, those that are there."""
-    return tuple(file for file in (path, *sorted(path.parent.glob(f"{path.stem}_*.py"))) if file.is_file())
 
 
 def marked(file: Path) -> list[tuple[int, Advice]]:

@@ -45,6 +45,31 @@ def test_its_exercises_are_checked_and_the_mistake_is_named(run, pack):
     assert [found["id"] for found in json.loads(told.text)["results"][0]["misconceptions"]] == ["hard-clip"]
 
 
+def test_checks_may_lie_in_parts_beside_the_first_file(run, pack):
+    whole = (pack / "checks" / "check_softcap.py").read_text()
+    head, *checks = whole.split("@points")
+    (pack / "checks" / "check_softcap.py").write_text("@points".join([head, *checks[:2]]))
+    (pack / "checks" / "check_softcap_refusals.py").write_text("@points".join([head, *checks[2:]]))
+
+    told = run("pack", "verify", pack)
+
+    assert told.code == 0, told.text
+    assert "4 misconceptions, 3 checks" in told.text
+
+
+def test_a_slug_that_begins_another_is_refused(run, pack):
+    catalog = pack / "exercises" / "catalog.yaml"
+    entry = catalog.read_text().partition("exercises:\n")[2]
+    catalog.write_text(catalog.read_text() + entry.replace("exercise01", "exercise02").replace("slug: softcap", "slug: softcap_more"))
+    for home, name in (("exercises", "exercise02_softcap_more.py"), ("solutions", "exercise02_softcap_more.py"), ("checks", "check_softcap_more.py")):
+        (pack / home / name).write_text("")
+
+    told = run("list", "--pack", pack)
+
+    assert told.code == 3
+    assert "catalog.yaml:3: slug softcap begins the slug softcap_more" in told.text
+
+
 def test_its_exercises_are_listed_and_have_hints(run, pack):
     assert "Soft-capped scores" in run("list", "--pack", pack).text
     assert "smooth function" in run("hint", "1", "--pack", pack).text

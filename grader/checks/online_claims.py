@@ -1,0 +1,89 @@
+"""What the claims of exercise 06 have in common: results and their parts, inputs as tensors, calls that follow each other, sizes that don't fit."""
+
+import numpy as np
+from attngrade.checks.claims import Result, claim, expect, refuses, tensor
+from attngrade.checks.online_oracles import TOLERANCE, attention, qkv
+
+MERGE, BLOCKWISE, FLASH = "merge_states", "blockwise_attention", "flash_attention"
+MIB = 1 << 20
+
+
+def is_state(got, want, dtype, case="", because=None):
+    """``got`` is a tuple (m, l, o) with these values."""
+    if claim_tuple(got, 3, "(m, l, o)", MERGE, case):
+        for name, part, right in zip("mlo", got, want, strict=True):
+            expect(part, right, dtype=dtype, case=f"{name}, {case}", because=because)
+
+
+def is_answer(got, want, dtype, function, case="", because=None):
+    """``got`` is a tuple (out, lse) with these values; lse is compared relative to max(1, max|lse|)."""
+    if claim_tuple(got, 2, "(out, lse)", function, case):
+        expect(got[0], want[0], dtype=dtype, case=f"out, {case}", because=because)
+        is_lse(got[1], want[1], dtype, case, because)
+
+
+def is_lse(got, want, dtype, case, because=None):
+    reach = max(1.0, np.max(np.abs(want), where=np.isfinite(want), initial=0.0))
+    expect(got, want, dtype="float32", tol=max(TOLERANCE[dtype], TOLERANCE["float32"]), scale=reach, case=f"lse, {case}", because=because)
+
+
+def claim_tuple(got, n, parts, function, case):
+    """Whether ``got`` is a tuple of ``n`` arrays; claims it."""
+    fits = isinstance(got, tuple) and len(got) == n
+    kind = type(got).__name__ if not isinstance(got, tuple) else f"tuple of {len(got)}"
+    claim(fits, f"{function}: came back as a {kind} where the tuple {parts} was asked", got=got, case=case)
+    call = getattr(got[0], "call", None) if fits else None
+    if call is not None:  # whatever is changed once stays changed, so every call is looked at
+        claim(not call.touched, f"{function}: the call changed {', '.join(call.touched)}, which belongs to the whole process", got=got, case=case)
+    return fits
+
+
+def held(arrays, dtype, **layout):
+    return tuple(tensor(x, dtype, **layout) for x in arrays)
+
+
+def sizes(q, k, causal):
+    return f"T_q={q.shape[2]}, T_k={k.shape[2]}, Dh={q.shape[3]}, {'causal' if causal else 'not causal'}"
+
+
+def no_traces(submission, got, function):
+    """The call changed none of its arguments."""
+    changed = submission.mutated(got)
+    claim(not changed, f"{function}: the call changed its argument {', '.join(map(str, changed))}; arguments belong to the caller", got=got)
+
+
+def usable(part, right):
+    return isinstance(part, Result) and part.shape == right.shape
+
+
+def history(submission, rng, function, ask, width):
+    """Calls with the same shapes and other values, read again after the caller has written into them."""
+    first, second = (qkv(rng, 4, 6, heads=2, width=width, dtype="float32") for _ in range(2))
+    for causal in (True, False, True):
+        one = ask(first, causal, _keep=True)
+        no_traces(submission, one, function)
+        is_answer(ask(second, causal), attention(*second, causal), "float32", function, "another call with the same shapes")
+        if claim_tuple(one, 2, "(out, lse)", function, ""):
+            is_answer(submission.reread(one), attention(*first, causal), "float32", function, "read again after another call", "A later call changed it")
+            submission.scribble(one)
+        is_answer(ask(first, causal), attention(*first, causal), "float32", function, "once more, after the caller wrote into the result")
+
+
+def misfits(rng, ask, width):
+    """Every pair of sizes that has to agree and doesn't, those too that would broadcast."""
+    x = rng.standard_normal((4, 4, 8, 2 * width)).astype("float32")
+    whole = np.s_[:2, :2, :3, :width]
+    cases = {
+        "rank 3": (np.s_[0, :2, :3, :width],) * 3, "rank 5": (np.s_[None, :2, :2, :3, :width],) * 3, "rank 3, q alone": (np.s_[0, :2, :3, :width], whole, whole),
+        "rank 3, k and v": (whole, np.s_[0, :2, :3, :width], np.s_[0, :2, :3, :width]),
+        "2 keys, 3 values": (whole, np.s_[:2, :2, :2, :width], whole), "3 keys, 1 value": (whole, whole, np.s_[:2, :2, :1, :width]),
+        "batch of q 2, of k and v 3": (whole, np.s_[:3, :2, :3, :width], np.s_[:3, :2, :3, :width]),
+        "batch of q 2, of k and v 1": (whole, np.s_[:1, :2, :3, :width], np.s_[:1, :2, :3, :width]),
+        "batch of v 1": (whole, whole, np.s_[:1, :2, :3, :width]),
+        "heads of q 4, of k and v 2": (np.s_[:2, :4, :3, :width], whole, whole),
+        "heads of q 2, of k and v 1": (whole, np.s_[:2, :1, :3, :width], np.s_[:2, :1, :3, :width]),
+        "width of q differs": (np.s_[:2, :2, :3, : 2 * width], whole, whole), "width of k differs": (whole, np.s_[:2, :2, :3, : 2 * width], whole),
+        "width of v differs": (whole, whole, np.s_[:2, :2, :3, : 2 * width]),
+    }
+    for case, parts in cases.items():
+        refuses(lambda parts=parts: ask(*(x[part] for part in parts)), ("q", "k", "v"), case=case)
