@@ -62,6 +62,17 @@ def strays(pack: Pack) -> list[str]:
             if path not in known and path.name not in ("__init__.py", "reading.py")]
 
 
+def unknown_questions(pack: Pack) -> list[str]:
+    """Misconceptions whose question is neither one of the pack's nor one of the built-in bank's: nothing would come up in the quiz after them."""
+    from .catalog import builtin
+    from .misconceptions.reading import marked
+    from .quiz.question import Bank
+
+    known = {name for folder in (pack.questions_dir, builtin().questions_dir) for name in Bank(folder).ids}
+    return [f"{_shown(path)}:{line}: misconception {item.id}: there is no question {item.question}; `attngrade questions` lists them"
+            for exercise in pack.exercises for path in files_of(exercise.misconceptions) for line, item in marked(path) if item.question and item.question not in known]
+
+
 # ---------------------------------------------------------------- one file
 
 

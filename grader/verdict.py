@@ -83,7 +83,7 @@ class Named:
     function: str = ""
     kind: str = "misconception"  # misconception | symptom
     question: str | None = None
-    hint: str | None = None
+    hint: str | None = None  # what `attngrade hint` says of it
     one_of: tuple[str, ...] = ()
 
 

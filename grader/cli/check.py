@@ -72,10 +72,11 @@ def remember(verdicts: list[Verdict], files: dict[str, bytes]) -> None:
             for verdict in verdicts:
                 if verdict.word is Word.ERROR:
                     continue  # a fault of the grader charges nobody an attempt
-                named = tuple(item.id for item in verdict.misconceptions)
-                store.add(Attempt(verdict.exercise, verdict.word.value, verdict.score, verdict.max_score, named,
-                                  hashlib.sha256(files[verdict.exercise]).hexdigest(), verdict.duration_s, verdict.reason or ""), at=now)
-                remember_misconceptions(store, [item.question for item in verdict.misconceptions], now, because=verdict.exercise)
+                named = verdict.misconceptions
+                store.add(Attempt(verdict.exercise, verdict.word.value, verdict.score, verdict.max_score, tuple(item.id for item in named),
+                                  hashlib.sha256(files[verdict.exercise]).hexdigest(), verdict.duration_s, verdict.reason or "",
+                                  tuple(item.hint or "" for item in named)), at=now)
+                remember_misconceptions(store, [item.question for item in named], now, because=verdict.exercise)
     except StoreProblem as error:
         click.echo(f"Note: this attempt was not recorded. {error}", err=True)
 

@@ -131,16 +131,11 @@ def hint(exercise: str, again: bool, pack: Path | None) -> None:
 
 def about_mistakes(exercise: Exercise, store: Store) -> list[str]:
     """Hints about misconceptions that checks have named, in the order of their first naming (so that numbers stay put)."""
-    from ..misconceptions.reading import read_advice
-
-    named = list(dict.fromkeys(name for entry in store.attempts(exercise.id) for name in entry.record.misconceptions))
-    advice = read_advice(exercise.misconceptions) if named else {}
-    return [advice[name].hint or _look_at(advice[name].advice) for name in named if name in advice][:3]
-
-
-def _look_at(advice: str) -> str:
-    where = advice.partition("Look at:")[2].strip()
-    return f"You were told: {' '.join(advice.partition(chr(10) * 2)[0].split())}" + (f" Look at {where}" if where else "")
+    told: dict[str, str] = {}
+    for entry in store.attempts(exercise.id):
+        for name, text in zip(entry.record.misconceptions, entry.record.hints, strict=False):
+            told.setdefault(name, text)
+    return [text for text in told.values() if text][:3]
 
 
 def _say_hint(number: int, count: int, text: str) -> None:

@@ -33,7 +33,7 @@ def verify(folder: Path | None, names: tuple[str, ...], jobs: int | None, style:
     """
     from concurrent.futures import ProcessPoolExecutor
 
-    from ..proofread import question_problems, strays
+    from ..proofread import question_problems, strays, unknown_questions
     from ..render.pack import as_markdown, as_text
 
     found = _opened(folder)
@@ -42,7 +42,7 @@ def verify(folder: Path | None, names: tuple[str, ...], jobs: int | None, style:
     with ProcessPoolExecutor(min(jobs or os.cpu_count() or 1, len(chosen))) as pool:
         reports = {exercise.id: pool.submit(_verify, exercise, seed, sample) for exercise in slowest_first}
         done = [reports[exercise.id].result() for exercise in chosen]
-    lost = [] if names else [*strays(found), *(question_problems(found.questions_dir) if folder else [])]
+    lost = [] if names else [*strays(found), *unknown_questions(found), *(question_problems(found.questions_dir) if folder else [])]
     if style == "json":
         click.echo(json.dumps({"exercises": [_plain(report) for report in done], "strays": lost}, indent=1))
     else:

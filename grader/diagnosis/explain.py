@@ -132,4 +132,10 @@ def name(found: list[Role]) -> Named:
     if others:
         told = " Or: ".join(role.message for role in chosen[:ONE_OF_CAP])
         message = f"One of these, which nothing in your results tells apart: {told}"
-    return Named(first.id, message, first.of, question=first.question, hint=first.hint, one_of=others)
+    return Named(first.id, message, first.of, question=first.question, hint=first.hint or looking_at(first), one_of=others)
+
+
+def looking_at(role: Role) -> str:
+    """The hint that the advice itself ends with: what was said, and where to look."""
+    where = " ".join(role.advice.partition("Look at:")[2].split())
+    return f"You were told: {role.message}" + (f" Look at {where}" if where else "")

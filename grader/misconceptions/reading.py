@@ -1,4 +1,4 @@
-"""What misconceptions say, read from their files without running them: no torch is imported for a hint."""
+"""What misconceptions say, read from their files without running them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-from ..catalog import files_of
 
 
 @dataclass(frozen=True)
@@ -20,12 +18,6 @@ class Advice:
     message: str
     advice: str
     question: str | None = None
-    hint: str | None = None
-
-
-def read_advice(path: Path) -> dict[str, Advice]:
-    """Misconception id -> its texts, from ``<slug>.py`` and its parts ``<slug>_*.py``. Unreadable files count as empty."""
-    return {item.id: item for file in files_of(path) for _, item in marked(file)}
 
 
 def marked(file: Path) -> list[tuple[int, Advice]]:
@@ -79,5 +71,5 @@ def _decorated(node: ast.FunctionDef | ast.ClassDef, named: Mapping[str, object]
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in makers and call.args:
             told = {word.arg: read(word.value) for word in call.keywords if word.arg}
             of = told.get("of") or makers[call.func.id]
-            found.append(Advice(read(call.args[0]), of, message, text, told.get("question") or None, told.get("hint") or None))
+            found.append(Advice(read(call.args[0]), of, message, text, told.get("question") or None))
     return found

@@ -25,6 +25,7 @@ class Attempt:
     sha256: str = ""
     seconds: float = 0.0
     reason: str = ""
+    hints: tuple[str, ...] = ()  # about each of the misconceptions
 
 
 @dataclass(frozen=True)

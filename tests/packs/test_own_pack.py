@@ -128,6 +128,7 @@ def test_problems_of_all_files_are_told_at_once_with_their_lines(run, pack):
     advice = change(pack / "misconceptions" / "softcap.py", "    Look at: what stands inside tanh.\n", "")
     of = change(pack / "misconceptions" / "softcap.py", '@misconception("hard-clip", of="softcap")', '@misconception("hard-clip", of="softclip")')
     imports = change(pack / "checks" / "check_softcap.py", "import numpy as np\n", "import numpy as np\nimport torch\n")
+    asks = change(pack / "misconceptions" / "softcap.py", '@misconception("grows-like-a-logarithm", of="softcap")', '@misconception("grows-like-a-logarithm", of="softcap", question="no-such")')
     (pack / "checks" / "check_other.py").write_text("")
     (pack / "questions" / "why-softcap.yaml").write_text((pack / "questions" / "why-softcap.yaml").read_text().replace("difficulty: 2", "difficulty: 9"))
 
@@ -138,6 +139,7 @@ def test_problems_of_all_files_are_told_at_once_with_their_lines(run, pack):
         f"misconceptions/softcap.py:{advice - 5}: misconception cap-multiplied-only: its docstring lacks Look at:",
         f"misconceptions/softcap.py:{of + 1}: misconception hard-clip: `of` names softclip",
         f"checks/check_softcap.py:{imports + 1}: imports torch; checks compute with NumPy from the formula",
+        f"misconceptions/softcap.py:{asks + 1}: misconception grows-like-a-logarithm: there is no question no-such",
         "checks/check_other.py:1: belongs to no exercise",
         "questions/why-softcap.yaml: difficulty is 1 to 5, not 9",
     ):
