@@ -123,6 +123,10 @@ class Grading:
 
     # ------------------------------------------------------------ hooks
 
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Nobody reads pytest's own traceback; in its usual style it parses the check file anew for every failure."""
+        config.option.tbstyle = "native"
+
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Note every check that has to have a record at the end."""
         if self.only is not None:

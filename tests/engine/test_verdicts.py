@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 from attngrade.catalog import builtin
 from attngrade.grading import Limits
@@ -91,3 +93,20 @@ def test_points_are_those_of_the_catalog(graded):
 
     assert sum(check.max_points for check in verdict.checks if not check.stretch) == exercise.points
     assert sum(check.max_points for check in verdict.checks if check.stretch) == exercise.stretch_points
+
+
+def test_a_failed_check_costs_no_second_parse_of_the_check_file(graded, monkeypatch):
+    exercise = builtin().find("exercise03")
+    parsed, parse = [], ast.parse
+
+    def noted(source, *args, **kwargs):
+        parsed.append(source if isinstance(source, str) else source.decode())
+        return parse(source, *args, **kwargs)
+
+    monkeypatch.setattr(ast, "parse", noted)
+
+    verdict = graded("exercise03", exercise.stub.read_bytes(), name_mistakes=False)
+
+    checks = exercise.checks.read_text(encoding="utf-8")
+    assert len(verdict.failed) > 10
+    assert sum(text in checks and len(text) > 1000 for text in parsed) == 0, "pytest's own traceback was made, which nobody reads"
