@@ -9,7 +9,7 @@ import select
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from attngrade.sandbox.processes import Tree
 
 from .measure import alternate, weight
 
+CORPUS = Path(__file__).resolve().parent.parent / "tests" / "corpus"
 BAR = rb"done .{0,40}watching|done \xc2\xb7"
 
 
@@ -51,17 +52,16 @@ class Screen:
         os.close(self.fd)
 
 
-def save_to_verdict(exercise: Exercise, folder: Path, saves: int = 9) -> tuple[float, float]:
-    """The median seconds from a save to the verdict, over alternating right and unfinished files; and the memory of the session, warm workers and all, in MiB."""
+def save_to_verdict(exercise: Exercise, folder: Path, texts: Sequence[str], saves: int = 9) -> tuple[float, float]:
+    """The median seconds from a save to the verdict, over files that take turns; and the memory of the session, warm workers and all, in MiB."""
     path = folder / f"{exercise.module}.py"
-    stub, right = exercise.stub.read_text(), exercise.solution.read_text()
-    path.write_text(stub)
+    path.write_text(exercise.stub.read_text())
     screen, times, peak = Screen(exercise, folder), [], 0.0
     screen.until(rb"q quit")
     for n in range(saves):
         time.sleep(0.7)
         started = time.perf_counter()
-        path.write_text((right if n % 2 == 0 else stub) + f"\n# {n}\n")
+        path.write_text(f"{texts[n % len(texts)]}\n# {n}\n")
         if not screen.until(BAR):
             raise RuntimeError(f"no verdict on {exercise.id}")
         times.append(time.perf_counter() - started)
@@ -71,15 +71,23 @@ def save_to_verdict(exercise: Exercise, folder: Path, saves: int = 9) -> tuple[f
     return statistics.median(times), peak
 
 
+def wrong(exercise: Exercise, count: int = 3) -> list[str]:
+    """Some files of the corpus whose mistake is named."""
+    texts = [path.read_text() for path in sorted((CORPUS / exercise.slug / "wrong").glob("*.py"))]
+    named = [text for text in texts if re.search(r"^# names: \w", text, re.M)]
+    return named[:: max(1, len(named) // count)][:count]
+
+
 def rows(rounds: int, folder: Path, row: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each exercise that needs no GPU."""
+    """Two rows for each exercise that needs no GPU: right and unfinished files in turn, and files with a mistake that is named."""
     (folder / "test_torch.py").write_text("import torch\n\ndef test_a():\n    assert torch.ones(2).sum() == 2\n")
     bare = alternate({"bare": [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder / "test_torch.py")]}, 3, {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
     found = []
     for exercise in builtin().exercises:
         if not exercise.gpu:
-            place = folder / f"watch-{exercise.id}"
-            place.mkdir()
-            seconds, peak = save_to_verdict(exercise, place)
-            found.append(row(f"save to verdict, {exercise.id}", seconds, "bare pytest importing torch", bare["bare"].median, peak, bare["bare"].peak_mib))
+            for name, texts in (("", (exercise.solution.read_text(), exercise.stub.read_text())), (", a mistake and its name", wrong(exercise))):
+                place = folder / f"watch-{exercise.id}{len(texts)}"
+                place.mkdir()
+                seconds, peak = save_to_verdict(exercise, place, texts)
+                found.append(row(f"save to verdict, {exercise.id}{name}", seconds, "bare pytest importing torch", bare["bare"].median, peak, bare["bare"].peak_mib))
     return found
