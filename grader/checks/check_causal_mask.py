@@ -34,6 +34,7 @@ HUGE = [("float32", 50), ("float32", 1e4), ("float64", 1e30), ("float32", 1e30),
 SIZES = [(1, 3, "float64"), (2, 1, "float64"), (2, 3, "float64"), (6, 5, "float64"), (3, 3, "float32"), (5, 9, "float32")]
 LAYOUTS = [("(B, T, H, Dh)", {"order": (0, 2, 1, 3)}), ("(B, H, Dh, T)", {"order": (0, 1, 3, 2)}), ("padded rows", {"gap": 3, "guard": 2})]
 NAMES = {"padding_mask": ["lengths"], "mask_scores": ["scores", "mask"], "masked_softmax": ["scores", "mask"], "causal_attention": "qkv"}
+NARROW = [("float32", 1e-4), ("float16", 0.05), ("bfloat16", 0.1)]  # how far a gradient may be off: that it is there and no other is what counts
 VALUES = ["attention-over-present-and-past", "attention-over-a-cache", "outputs-of-queries-that-see-nothing"]
 
 
@@ -44,9 +45,10 @@ def expect(got, want, **about):
     expect_array(got, want, **about)
 
 
-def gradients(submission, function, *args, wrt, up):
-    """One gradient, or None, for each argument in ``wrt``."""
-    _, grads = submission.vjp(function, *args, wrt=wrt, cotangent=up)
+def gradients(submission, function, *args, wrt, up, want, case):
+    """One gradient, or None, for each argument in ``wrt``; the result is right while gradients are recorded, too."""
+    got, grads = submission.vjp(function, *args, wrt=wrt, cotangent=up)
+    expect(got, want, case=f"the result while gradients are recorded, {case}")
     return (*grads, *[None] * len(wrt))[: len(wrt)]
 
 
@@ -59,6 +61,8 @@ def test_present_and_past(submission, rng):
     """Query i sees key j exactly when j <= i: boolean, True = may attend, as many keys as queries if t_k isn't given."""
     for t in (1, 2, 5, int(rng.integers(6, 30))):
         expect(submission.causal_mask(t), visible(t, t), dtype="bool", case=f"T={t}")
+    long = int(rng.integers(257, 400))  # positions don't fit into every dtype
+    expect(submission.causal_mask(long), visible(long, long), dtype="bool", case=f"T={long}")
     expect(submission.causal_mask(3, None), visible(3, 3), dtype="bool", case="t_k=None")
     expect(submission.causal_mask(t_q=4, t_k=4), visible(4, 4), dtype="bool", case="arguments by name")
 
@@ -68,7 +72,7 @@ def test_present_and_past(submission, rng):
 def test_last_query_on_last_key(submission, rng):
     """With more keys than queries, as over a cache, the last query sits on the last key and the extra keys are the past."""
     few, many = np.sort(rng.choice(np.arange(4, 40), 2, replace=False)).tolist()
-    for t_q, t_k in [*CACHE, (few, many)]:
+    for t_q, t_k in [*CACHE, (few, many), (2, int(rng.integers(2060, 2200)))]:
         expect(submission.causal_mask(t_q, t_k), visible(t_q, t_k), dtype="bool", case=sizes(t_q, t_k))
 
 
@@ -77,7 +81,7 @@ def test_last_query_on_last_key(submission, rng):
 def test_first_queries_see_nothing(submission, rng):
     """With more queries than keys the last query still sits on the last key, and the first queries see nothing at all."""
     few, many = np.sort(rng.choice(np.arange(4, 40), 2, replace=False)).tolist()
-    for t_q, t_k in [*SHORT, (many, few)]:
+    for t_q, t_k in [*SHORT, (many, few), (int(rng.integers(2060, 2200)), 2)]:
         expect(submission.causal_mask(t_q, t_k), visible(t_q, t_k), dtype="bool", case=sizes(t_q, t_k))
 
 
@@ -113,8 +117,9 @@ def test_negative_sizes_refused(submission):
 @of("padding_mask")
 def test_padding_hides_the_tail(submission, rng):
     """Key j of row b is visible exactly when j < lengths[b]: boolean, shape (B, 1, 1, t_k), lengths of 0 and t_k included."""
-    drawn = rng.integers(0, 12, 6).tolist()
-    for lengths, t_k in [([2], 3), ([1, 3], 3), ([3, 0, 5, 1], 5), ([4, 2], 7), ([1], 1), (drawn, 13)]:
+    drawn, many = rng.integers(0, 12, 6).tolist(), rng.integers(0, 6, int(rng.integers(20, 40))).tolist()
+    long = int(rng.integers(33_000, 40_000))  # neither positions nor lengths fit into every dtype
+    for lengths, t_k in [([2], 3), ([1, 3], 3), ([3, 0, 5, 1], 5), ([4, 2], 7), ([1], 1), (drawn, 13), (many, 5), ([long - 1, 129, 2049], long)]:
         got = submission.padding_mask(np.array(lengths), t_k)
         expect(got, real_keys(lengths, t_k), dtype="bool", case=f"lengths={lengths}, t_k={t_k}")
     expect(submission.padding_mask(lengths=np.array([1, 2]), t_k=4), real_keys([1, 2], 4), dtype="bool", case="arguments by name")
@@ -151,6 +156,9 @@ def test_masks_broadcast(submission, rng):
         scores, mask = rng.standard_normal(shape), some_mask(rng, mask_shape)
         case = f"scores {shape}, mask {mask_shape}"
         expect(submission.mask_scores(scores, mask), hide(scores, mask), dtype="float64", tol=0.0, case=case)
+    for mask in (np.array(True), np.array(False)):
+        scores, case = rng.standard_normal((2, 3)), f"scores (2, 3), a mask without axes: {bool(mask)}"
+        expect(submission.mask_scores(scores, mask), hide(scores, mask), dtype="float64", tol=0.0, case=case)
 
 
 @points(1)
@@ -178,7 +186,8 @@ def test_masks_that_do_not_fit_refused(submission, rng):
 def test_visible_scores_pass_the_gradient(submission, rng):
     """The gradient passes the visible scores unchanged."""
     scores, mask, up = rng.standard_normal((2, 3, 4)), some_mask(rng, (3, 4)), rng.standard_normal((2, 3, 4))
-    (grad,) = gradients(submission, "mask_scores", scores, mask, wrt=(0,), up=np.where(mask, up, 0.0))
+    told = {"want": hide(scores, mask), "case": "scores (2, 3, 4), mask (3, 4)"}
+    (grad,) = gradients(submission, "mask_scores", scores, mask, wrt=(0,), up=np.where(mask, up, 0.0), **told)
     arrived = isinstance(grad, Result) and grad.shape == scores.shape and np.array_equal(grad.array[..., mask], up[..., mask])
     claim(arrived, "The gradient at the visible scores isn't the one that came in", got=grad, want=np.where(mask, up, 0.0))
 
@@ -226,6 +235,9 @@ def test_visible_scores_of_any_size(submission, rng):
         scores, mask = np.array([[0.5, low, 1.0]]), np.array([[False, True, False]])
         case = f"one visible key, its score is {low:g}"
         expect(submission.masked_softmax(scores, mask), mask.astype(float), dtype="float64", case=case)
+    lowest = np.array([[0.5, -65504.0, 1.0]], dtype=np.float16)
+    case = "one visible key, its score is float16's lowest number"
+    expect(submission.masked_softmax(lowest, mask), mask.astype(float), dtype="float16", case=case)
 
 
 @points(2)
@@ -252,9 +264,14 @@ def test_softmax_gradient(submission, rng):
     for shape, huge in [((2, 3), 1.0), ((3, 2, 4), 1.0), ((2, 5), 1e4), ((3, 4), 1e300)]:
         mask, up = some_mask(rng, shape), rng.standard_normal(shape)
         scores = np.where(mask, rng.standard_normal(shape), huge)
-        (grad,) = gradients(submission, "masked_softmax", scores, mask, wrt=(0,), up=up)
-        want = softmax_pulled_back(softmax(scores, mask), up)
-        expect(grad, want, dtype="float64", case=f"gradient, scores {shape}, hidden ones {huge:g}")
+        case = f"scores {shape}, hidden ones {huge:g}"
+        (grad,) = gradients(submission, "masked_softmax", scores, mask, wrt=(0,), up=up, want=softmax(scores, mask), case=case)
+        expect(grad, softmax_pulled_back(softmax(scores, mask), up), dtype="float64", case=f"gradient, {case}")
+    for dtype, tol in NARROW:
+        scores, mask, up = coarse(rng, (3, 5)), some_mask(rng, (3, 5)), coarse(rng, (3, 5))
+        told = {"want": softmax(scores, mask), "case": dtype}
+        (grad,) = gradients(submission, "masked_softmax", tensor(scores, dtype), mask, wrt=(0,), up=tensor(up, dtype), **told)
+        expect(grad, softmax_pulled_back(softmax(scores, mask), up), dtype=dtype, tol=tol, case=f"gradient, {dtype}")
 
 
 @points(2)
@@ -265,9 +282,10 @@ def test_empty_rows_have_zero_gradient(submission, rng):
     for shape in [(2, 3), (2, 3, 4), (1, 5)]:
         scores, mask, up = rng.standard_normal(shape), some_mask(rng, shape), rng.standard_normal(shape)
         mask[..., -1, :] = False
-        (grad,) = gradients(submission, "masked_softmax", scores, mask, wrt=(0,), up=up)
+        case = f"scores {shape}, the last row sees nothing"
+        (grad,) = gradients(submission, "masked_softmax", scores, mask, wrt=(0,), up=up, want=softmax(scores, mask), case=case)
         want = softmax_pulled_back(softmax(scores, mask), up)
-        expect(grad, want, dtype="float64", atol=1e-12, case=f"gradient, scores {shape}, the last row sees nothing")
+        expect(grad, want, dtype="float64", atol=1e-12, case=f"gradient, {case}")
 
 
 @points(1)
@@ -304,6 +322,9 @@ def test_attention_over_present_and_past(submission, rng):
     for t, width, dtype in [*SIZES, (int(rng.integers(7, 20)), int(rng.integers(6, 12)), "float64")]:
         q, k, v = qkv(rng, t, t, width=width, dtype=dtype)
         expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype=dtype, case=f"T={t}, Dh={width}, {dtype}")
+    long = int(rng.integers(257, 300))
+    q, k, v = qkv(rng, long, long, batch=1, heads=1, width=4, dtype="float32")
+    expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype="float32", case=f"T={long}, B=1, H=1")
     q, k, v = qkv(rng, 4, 4, batch=1, heads=1)
     expect(submission.causal_attention(q=q, k=k, v=v), attention(q, k, v), dtype="float64", case="B=1, H=1, arguments by name")
 
@@ -313,7 +334,7 @@ def test_attention_over_present_and_past(submission, rng):
 @after("attention-over-present-and-past")
 def test_attention_over_a_cache(submission, rng):
     """With more keys than queries the last query sits on the last key."""
-    for t_q, t_k in [*CACHE, (4, int(rng.integers(8, 20)))]:
+    for t_q, t_k in [*CACHE, (4, int(rng.integers(8, 20))), (3, int(rng.integers(300, 600)))]:
         q, k, v = qkv(rng, t_q, t_k)
         expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype="float64", case=sizes(t_q, t_k))
 
@@ -323,7 +344,7 @@ def test_attention_over_a_cache(submission, rng):
 @after("attention-over-present-and-past")
 def test_outputs_of_queries_that_see_nothing(submission, rng):
     """With more queries than keys the first outputs are zero, and the last query sits on the last key."""
-    for t_q, t_k in [*SHORT, (int(rng.integers(8, 20)), 5)]:
+    for t_q, t_k in [*SHORT, (int(rng.integers(8, 20)), 5), (int(rng.integers(300, 600)), 3)]:
         q, k, v = qkv(rng, t_q, t_k)
         expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype="float64", case=sizes(t_q, t_k))
 
@@ -368,9 +389,16 @@ def test_attention_gradients(submission, rng):
     for t_q, t_k in [(3, 3), (2, 4), (4, 2)]:
         q, k, v = qkv(rng, t_q, t_k)
         up = rng.standard_normal(q.shape)
-        grads = gradients(submission, "causal_attention", q, k, v, wrt=(0, 1, 2), up=up)
+        told = {"want": attention(q, k, v), "case": sizes(t_q, t_k)}
+        grads = gradients(submission, "causal_attention", q, k, v, wrt=(0, 1, 2), up=up, **told)
         for name, grad, want in zip("qkv", grads, attention_pulled_back(q, k, v, up), strict=True):
             expect(grad, want, dtype="float64", case=f"gradient of {name}, {sizes(t_q, t_k)}")
+    for dtype, tol in NARROW:
+        q, k, v, up = (coarse(rng, (1, 2, t, 6)) for t in (4, 3, 3, 4))
+        told = {"want": attention(q, k, v), "case": f"{sizes(4, 3)}, {dtype}"}
+        grads = gradients(submission, "causal_attention", *(tensor(x, dtype) for x in (q, k, v)), wrt=(0, 1, 2), up=tensor(up, dtype), **told)
+        for name, grad, want in zip("qkv", grads, attention_pulled_back(q, k, v, up), strict=True):
+            expect(grad, want, dtype=dtype, tol=tol, case=f"gradient of {name}, {sizes(4, 3)}, {dtype}")
 
 
 @points(1)
@@ -387,6 +415,9 @@ def test_half_precision_is_for_the_door(submission, rng):
     for (case, (q, k, v)), dtype in itertools.product(cases, ("float16", "bfloat16")):
         got = submission.causal_attention(*(tensor(x, dtype) for x in (q, k, v)))
         expect(got, attention(q, k, v), dtype=dtype, case=f"{dtype}, {case}")
+    q, k, v = far_below(rng)
+    got, case = submission.causal_attention(*(tensor(x, "float16") for x in (q, k, v))), "float16, every score near -131072, below its lowest number"
+    expect(got, attention(q, k, v), dtype="float16", tol=0.05, case=case)  # a logarithm of that size has few digits in float32
 
 
 @points(1)
@@ -398,6 +429,13 @@ def test_layout_of_queries_keys_and_values(submission, rng):
     for case, layout in LAYOUTS:
         got = submission.causal_attention(*(tensor(x, **layout) for x in (q, k, v)))
         expect(got, attention(q, k, v), dtype="float64", case=f"q, k and v lie in memory as {case}")
+
+
+def far_below(rng):
+    """Queries, keys and values with scores so low that no finite number of float16 hides anything beside them; every step to them is exact in float32."""
+    q, k, v = (rng.integers(-3, 4, (1, 2, t, 16)) / 2 for t in (4, 5, 5))
+    q[..., 0], k[..., 0] = 1024, -512
+    return q, k, v
 
 
 # ---------------------------------------------------------------- manners
@@ -417,6 +455,10 @@ def test_arguments_stay_as_they_were(submission, rng):
         changed = [f"`{name}`" for place, name in enumerate(names) if str(place) in submission.mutated()]
         claim(not changed, f"The function {function} writes into its argument {' and '.join(changed)}: the caller's tensor isn't what it was", got=got)
         claim(not submission.touched(), f"The function {function} changes global state: {', '.join(submission.touched())}", got=got)
+    for function in ("mask_scores", "masked_softmax"):
+        got = getattr(submission, function)(scores, np.ones((3, 4), bool), _keep=True)
+        told = f"The function {function} hands its caller's own scores back where nothing is hidden: a new tensor was asked"
+        claim(not submission.scribble(got), told, got=got)
 
 
 @points(1)
@@ -434,6 +476,20 @@ def test_calls_know_nothing_of_each_other(submission, rng):
         pairs += [(submission.padding_mask(np.array(lengths), 5, _keep=True), real_keys(lengths, 5)),
                   (submission.masked_softmax(scores, mask, _keep=True), softmax(scores, mask)),
                   (submission.causal_attention(*inputs, _keep=True), attention(*inputs))]
+    for function, first, args, want in same_objects(rng):
+        told = f"{function} remembers tensors and not what is in them: asked again after its caller had changed them in place"
+        expect(getattr(submission, function)(*args, _before=first), want, case="the same tensors with new values", because=told)
     for got, want in pairs:
         expect(got, want, case="after other calls of the same shape")
         expect_same(submission.reread(got), got, because="A later call changed an earlier result: the two share memory")
+
+
+def same_objects(rng):
+    """For each function other arguments of the same shapes, the arguments, and what is right for them."""
+    lengths, later = np.array([1, 4, 0]), np.array([5, 2, 3])
+    (scores, more), (mask, other) = rng.standard_normal((2, 2, 3, 4)), (some_mask(rng, (3, 4)) for _ in range(2))
+    inputs, others = qkv(rng, 3, 4), qkv(rng, 3, 4)
+    yield "padding_mask", (lengths,), (later, 5), real_keys(later, 5)
+    yield "mask_scores", (scores, mask), (more, other), hide(more, other)
+    yield "masked_softmax", (scores, mask), (more, other), softmax(more, other)
+    yield "causal_attention", inputs, others, attention(*others)

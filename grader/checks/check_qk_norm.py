@@ -3,6 +3,7 @@
 import numpy as np
 from attngrade.checks.claims import after, claim, expect, expect_number, expect_same, number, of, points, refuses, tensor
 
+NARROW = [("float32", 1e-3), ("float16", 0.1), ("bfloat16", 0.2)]  # how far a gradient may be off: that it is there and no other is what counts
 GAINS = ("q_gain", "k_gain", "gain")
 ANY = ("q", "k", "x", "head_dim", *GAINS)  # where several arguments disagree, the name of any one of them will do
 NAMES = ("q", "k", "q_gain", "k_gain")
@@ -65,6 +66,11 @@ def drawn_pair(rng, b, h, t_q, t_k, width):
     return rng.standard_normal((b, h, t_q, width)), rng.standard_normal((b, h, t_k, width))
 
 
+def drawn_triple(rng, dtype, shape):
+    """x, a gain and an upstream gradient in that dtype, each with the values that it really holds."""
+    return (stored(values, dtype) for values in (rng.standard_normal(shape) + 0.5, drawn_gains(rng, shape[-1])[0], rng.standard_normal(shape)))
+
+
 def around(rng, size, *shape):
     """Values of about one size and both signs."""
     return size * rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape)
@@ -95,10 +101,10 @@ def two(result, case):
     return result
 
 
-def same_gradients(grads, wants, names, case=""):
+def same_gradients(grads, wants, names, case="", tol=None):
     for got, want, name in zip(grads, wants, names, strict=True):
         claim(got is not None, f"No gradient reaches {name}", want="a gradient", case=case)
-        expect(got, want, scale=max(1.0, np.abs(want).max()), case=f"gradient for {name}" + (f", {case}" if case else ""))
+        expect(got, want, tol=tol, scale=max(1.0, np.abs(want).max()), case=f"gradient for {name}" + (f", {case}" if case else ""))
 
 
 def listed(names):
@@ -136,7 +142,7 @@ def test_each_vector_is_normalised_alone(submission, rng):
 @of("rms_norm")
 def test_rms_norm_follows_the_formula(submission, rng):
     """rms_norm divides by the root of the mean square and multiplies by the gain, for any number of leading axes."""
-    for shape in [(3,), (1,), (2, 5), (3, 1, 4), (2, 3, 4, 6), (2, 1, 3, 2, 7)]:
+    for shape in [(3,), (1,), (2, 5), (3, 1, 4), (2, 3, 4, 6), (2, int(rng.integers(65, 140))), (2, 1, 3, 2, 7)]:
         x, gain = rng.standard_normal(shape) + 0.5, drawn_gains(rng, shape[-1])[0]
         same(submission.rms_norm(x, gain), norm(x, gain), dtype="float64", case=f"x of shape {shape}")
     (x, exact), (gain, exact_gain) = stored(x, "float32"), stored(gain, "float32")
@@ -204,8 +210,14 @@ def test_gradients_reach_x_and_the_gain(submission, rng):
     """Gradients flow to x, through the norm too, and to the gain."""
     for shape, eps in [((4,), 1e-6), ((2, 3, 5), 0.3)]:
         x, gain, upstream = rng.standard_normal(shape), drawn_gains(rng, shape[-1])[0], rng.standard_normal(shape)
-        _, grads = submission.vjp("rms_norm", x, gain, wrt=(0, 1), cotangent=upstream, eps=eps)
+        got, grads = submission.vjp("rms_norm", x, gain, wrt=(0, 1), cotangent=upstream, eps=eps)
+        same(got, norm(x, gain, eps), case=f"the result while gradients are recorded, x of shape {shape}")
         same_gradients(grads, norm_pullback(x, gain, upstream, eps), ("x", "gain"), f"x of shape {shape}, eps={eps:g}")
+    for dtype, tol in NARROW:
+        (x, exact), (gain, exact_gain), (up, exact_up) = drawn_triple(rng, dtype, (3, 6))
+        got, grads = submission.vjp("rms_norm", x, gain, wrt=(0, 1), cotangent=up)
+        same(got, norm(exact, exact_gain), dtype=dtype, case=f"the result while gradients are recorded, {dtype}")
+        same_gradients(grads, norm_pullback(exact, exact_gain, exact_up), ("x", "gain"), dtype, tol)
     x, _ = stored(around(rng, 300.0, 2, 4), "float16")
     gain, upstream = drawn_gains(rng, 4)[0].astype(np.float32), rng.standard_normal((2, 4)).astype(np.float16)
     _, grads = submission.vjp("rms_norm", x, gain, wrt=(0, 1), cotangent=upstream)
@@ -300,9 +312,15 @@ def test_float32_gains_leave_the_dtype_alone(submission, rng):
 def test_gradients_reach_both_gains(submission, rng):
     """Gradients reach q, k, q_gain and k_gain."""
     (q, k), (up_q, up_k), pair = drawn_pair(rng, 2, 2, 3, 5, 4), drawn_pair(rng, 2, 2, 3, 5, 4), drawn_gains(rng, 4)
-    _, grads = load(submission.QKNorm(4), pair).vjp(q, k, wrt=(0, 1, "q_gain", "k_gain"), cotangent=(up_q, up_k))
+    got, grads = load(submission.QKNorm(4), pair).vjp(q, k, wrt=(0, 1, "q_gain", "k_gain"), cotangent=(up_q, up_k))
     (for_q, for_q_gain), (for_k, for_k_gain) = norm_pullback(q, pair[0], up_q), norm_pullback(k, pair[1], up_k)
+    same_pair(got, norms(q, k, pair), case="the result while gradients are recorded")
     same_gradients(grads, (for_q, for_k, for_q_gain, for_k_gain), NAMES)
+    for dtype, tol in NARROW:
+        ((q, exact_q), _, (up_q, exact_up_q)), ((k, exact_k), _, (up_k, exact_up_k)) = (drawn_triple(rng, dtype, (1, 2, t, 4)) for t in (3, 2))
+        _, grads = load(submission.QKNorm(4), pair).vjp(q, k, wrt=(0, 1, "q_gain", "k_gain"), cotangent=(up_q, up_k))
+        sides = norm_pullback(exact_q, pair[0], exact_up_q), norm_pullback(exact_k, pair[1], exact_up_k)
+        same_gradients(grads, (sides[0][0], sides[1][0], sides[0][1], sides[1][1]), NAMES, dtype, tol)
 
 
 @points(1)
@@ -357,7 +375,7 @@ def test_the_module_refuses_what_does_not_fit(submission, rng):
 @after("rms-norm-follows-the-formula")
 def test_logits_are_scaled_dot_products_of_normed_vectors(submission, rng):
     """logits[b, h, i, j] is q_hat of query i times k_hat of key j, divided by sqrt(Dh)."""
-    for sizes in [(1, 1, 1, 1, 1), (1, 1, 2, 3, 2), (2, 3, 4, 5, 6), (3, 2, 6, 4, 5)]:
+    for sizes in [(1, 1, 1, 1, 1), (1, 1, 2, 3, 2), (2, 3, 4, 5, 6), (1, 9, 2, 2, int(rng.integers(65, 140))), (3, 2, 6, 4, 5)]:
         (q, k), pair, ones = drawn_pair(rng, *sizes), drawn_gains(rng, sizes[-1]), np.ones((2, sizes[-1]))
         case = f"q {q.shape}, k {k.shape}"
         same(submission.qk_norm_logits(q, k, *ones), scaled_dots(q, k), dtype="float64", case=f"{case}, gains of one")
@@ -423,8 +441,13 @@ def test_gradients_flow_through_the_logits(submission, rng):
         q_hat, k_hat = norms(q, k, pair)
         for_q, for_q_gain = norm_pullback(q, pair[0], upstream @ k_hat / np.sqrt(5))
         for_k, for_k_gain = norm_pullback(k, pair[1], upstream.swapaxes(-1, -2) @ q_hat / np.sqrt(5))
-        _, grads = submission.vjp("qk_norm_logits", q, k, *pair, wrt=(0, 1, 2, 3), cotangent=upstream)
+        got, grads = submission.vjp("qk_norm_logits", q, k, *pair, wrt=(0, 1, 2, 3), cotangent=upstream)
+        same(got, scaled_dots(q, k, pair), case=f"the result while gradients are recorded, {case}")
         same_gradients(grads, (for_q, for_k, for_q_gain, for_k_gain), NAMES, case)
+        for dtype, tol in NARROW:
+            narrow = [tensor(x, dtype) for x in (q, k, *pair)]
+            _, rough = submission.vjp("qk_norm_logits", *narrow, wrt=(0, 1, 2, 3), cotangent=tensor(upstream, dtype))
+            same_gradients(rough, (for_q, for_k, for_q_gain, for_k_gain), NAMES, f"{case}, {dtype}", tol)
         q[0, 1, 2] = 0
 
 
@@ -482,7 +505,8 @@ def test_the_bound_is_the_least_one(submission, rng):
     ]:
         q_gain, k_gain = np.array(q_gain), np.array(k_gain)
         bounds_tightly(submission.logit_bound(q_gain, k_gain), least_bound(q_gain, k_gain), rel=1e-6, case=case)
-    for width, dtype, rel in [(7, "float64", 1e-6), (10, "float32", 2e-5), (6, "float16", 4e-3), (11, "bfloat16", 3e-2)]:
+    for width, dtype, rel in [(7, "float64", 1e-6), (10, "float32", 2e-5), (6, "float16", 4e-3), (11, "bfloat16", 3e-2),
+                              (int(rng.integers(65, 140)), "float64", 1e-6)]:
         for size in (1.0, 0.01):
             (q_gain, exact_q), (k_gain, exact_k) = (stored(around(rng, size, width), dtype) for _ in range(2))
             got = submission.logit_bound(q_gain=q_gain, k_gain=k_gain)
@@ -617,6 +641,10 @@ def test_earlier_calls_leave_no_trace(submission, rng):
         for now, then in zip(each(submission.reread(kept)), each(kept), strict=True):
             expect_same(now, then, case=f"{name}: the first result after a second call", because=because)
         submission.scribble(kept)
+        because = "It is tensors that are remembered, and not what is in them: their caller had changed them in place."
+        before = (*(2 * x for x in second), *pair) if name == "qk_norm_logits" else (2 * second[0], pair[0]) if name == "rms_norm" else tuple(2 * x for x in second)
+        for now, then in zip(each(call(*first, _before=before)), each(kept), strict=True):
+            same(now, then.array, case=f"{name}: the same tensors with new values", because=because)
         because = "The same call gave another result: something is kept from earlier calls, or handed out twice."
         for now, then in zip(each(call(*first)), each(kept), strict=True):
             same(now, then.array, case=f"{name}: the first call once more, its result overwritten by the caller", because=because)

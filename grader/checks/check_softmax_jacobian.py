@@ -83,7 +83,7 @@ def test_softmax_runs_along_the_axis_that_is_named(submission, rng):
     expect(submission.softmax(z, 0), oracle_softmax(z, 0), case="shape (3, 4), axis=0")
     square = rng.standard_normal((4, 4))
     expect(submission.softmax(square, axis=0), oracle_softmax(square, 0), case="shape (4, 4), axis=0")
-    for shape in [(5,), (2, 3, 5), (3, 2, 4, 5)]:
+    for shape in [(5,), (2, 3, 5), (3, 2, 4, 5), (2, 1, 2, 1, 3, 2)]:
         z = rng.standard_normal(shape)
         for axis in (*range(len(shape)), *range(-len(shape), 0)):
             expect(submission.softmax(z, axis=axis), oracle_softmax(z, axis), case=f"shape {shape}, axis={axis}")
@@ -122,8 +122,13 @@ def test_minus_infinity_gets_weight_zero(submission, rng):
     z = rng.standard_normal((3, 4, 2))
     z[:, 1:3, 0] = z[1, 0] = z[2, 3, 1] = -inf
     expect(submission.softmax(z, axis=1), oracle_softmax(z, 1), case="shape (3, 4, 2), axis=1, some entries -inf")
-    narrow = np.array([1.0, -inf, 2.0], dtype=np.float32)
-    expect(submission.softmax(narrow), oracle_softmax(narrow), dtype="float32", case="float32, one entry -inf")
+    for dtype in ("float32", "float16"):
+        lowest = float(np.finfo(dtype).min)
+        for row in ([1.0, -inf, 2.0], [lowest, -inf], [-inf, lowest, -inf]):  # no finite number stands for -inf
+            narrow = np.array(row, dtype=dtype)
+            expect(submission.softmax(narrow), oracle_softmax(narrow), dtype=dtype, case=f"{dtype}, z={row}")
+    narrow = (np.round(8 * z.T) / 8).astype(np.float16)
+    expect(submission.softmax(narrow, axis=1), oracle_softmax(narrow, 1), dtype="float16", case="float16, shape (2, 4, 3), axis=1, some entries -inf")
 
 
 @points(2)
@@ -160,7 +165,7 @@ def test_jacobian_is_diag_p_minus_p_p_transposed(submission, rng):
 @after("jacobian-is-diag-p-minus-p-p-transposed")
 def test_jacobian_of_every_row_of_a_batch(submission, rng):
     """Every row has its own Jacobian, whatever leading axes there are."""
-    for shape in [(1, 2), (2, 3), (3, 3), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4)]:
+    for shape in [(1, 2), (2, 3), (3, 3), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4), (2, 1, 3, 1, 2, 3)]:
         z = scores(rng, *shape)
         expect(submission.softmax_jacobian(z), oracle_jacobian(z), dtype="float64", case=f"z of shape {shape}")
 
@@ -211,7 +216,7 @@ def test_vjp_is_the_jacobian_times_the_gradient(submission, rng):
 @after("vjp-is-the-jacobian-times-the-gradient")
 def test_vjp_of_every_row_of_a_batch(submission, rng):
     """Every row meets its own gradient, whatever leading axes there are."""
-    for shape in [(1, 2), (2, 3), (3, 3), (4, 4, 4), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4)]:
+    for shape in [(1, 2), (2, 3), (3, 3), (4, 4, 4), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4), (2, 1, 3, 1, 2, 3)]:
         z, grad = scores(rng, *shape), rng.standard_normal(shape)
         expect(submission.softmax_vjp(z, grad), oracle_vjp(z, grad), dtype="float64", case=f"z and grad of shape {shape}")
 
@@ -236,6 +241,8 @@ def test_vjp_keeps_the_dtype(submission, rng):
         for shape in ((4,), (2, 3, 5)):
             z, grad = (x.astype(dtype) for x in (scores(rng, *shape, top=0.85), rng.standard_normal(shape)))
             expect(submission.softmax_vjp(z, grad), oracle_vjp(z, grad), dtype=dtype, case=f"{dtype}, shape {shape}")
+    z, grad = scores(rng, 2, 5, top=0.85).astype(np.float32), rng.standard_normal((2, 5))
+    expect(submission.softmax_vjp(z, grad), oracle_vjp(z, grad), dtype="float32", case="z of float32, grad of float64")
     z = scores(rng, 12, top=0.5).astype(np.float16)
     grad = (100 + rng.integers(-16, 17, 12) / 16).astype(np.float16)
     because = "grad minus its weighted mean cancels: keep the sum in float32 and cast the result at the end"
@@ -284,7 +291,7 @@ def test_norm_is_that_of_the_jacobian(submission, rng):
 @after("norm-is-that-of-the-jacobian")
 def test_norm_of_every_row_of_a_batch(submission, rng):
     """One norm for every row, whatever leading axes there are."""
-    for shape in [(1, 2), (2, 3), (3, 3), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4)]:
+    for shape in [(1, 2), (2, 3), (3, 3), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4), (2, 1, 3, 1, 2, 3)]:
         z = scores(rng, *shape) + 1000 * rng.integers(-1, 2, (*shape[:-1], 1))
         expect_norm(submission.jacobian_norm(z), z, 1e-6, f"z of shape {shape}", "float64")
 
@@ -347,6 +354,9 @@ def test_each_result_is_the_callers_own(submission, rng):
         told = f"A second call of {name} overwrote the result of the first"
         expect_same(submission.reread(kept), kept, case="read again after a second call", because=told)
         submission.scribble(kept)
+        again = function(one, *more, _before=(other, *(2 * values for values in more)))
+        told = f"{name} remembers an array and not what is in it: asked again after its caller had changed the array in place"
+        expect(again, want, tol=1e-6, case="shape (2, 3), the same array with new values", because=told)
         told = f"Two calls of {name} share memory"
         expect_same(function(one, *more), kept, case="after the caller wrote into the first result", because=told)
         claim_left_alone(submission, name)

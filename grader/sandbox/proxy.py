@@ -183,15 +183,16 @@ class Submission:
     def _call(self, message: dict[str, Any], function: str, args: tuple[Any, ...], kwargs: dict[str, Any], number: int | None = None) -> tuple[Any, Any]:
         keep = next(self._numbers) if kwargs.pop("_keep", False) else None
         decoy, fence, gauged = (bool(kwargs.pop(option, False)) for option in ("_decoy", "_fence", "_gauged"))
-        message = {**message, "args": sendable(args), "kwargs": sendable(kwargs), "kept": keep, "decoy": decoy, "fence": fence}
+        before = sendable(kwargs.pop("_before", None))
+        message = {**message, "args": sendable(args), "kwargs": sendable(kwargs), "kept": keep, "decoy": decoy, "fence": fence, "before": before}
         speech = self._tongue.speech(message) if self._tongue is not None else None
         sent = speech.out(message) if speech is not None else message
         self._worker.wait_ready()
-        before, started = self._worker.mark_memory(), time.monotonic()
+        resident, started = self._worker.mark_memory(), time.monotonic()
         with self._gauged(gauged) as seen:
             reply = self._worker.ask(sent)
         call = Call(
-            function, message, check=self.check, seconds=time.monotonic() - started, peak_bytes=max(0, self._worker.peak_bytes() - before),
+            function, message, check=self.check, seconds=time.monotonic() - started, peak_bytes=max(0, self._worker.peak_bytes() - resident),
             seen_bytes=seen.growth if seen is not None else None,
             mutated=_words(reply.get("mutated")), touched=_words(reply.get("touched")), launches=_launches(reply.get("launches")),
             spilled=_words(reply.get("spilled")), device_bytes=_count(reply.get("device_bytes")), object=number,
@@ -302,10 +303,11 @@ class Submission:
         self._aside(result, "reread", value)
         return received(value)
 
-    def scribble(self, result: Any) -> None:
-        """Overwrite a kept result in the worker, as its caller may."""
-        self._ask({"op": "scribble", "kept": _kept(result)})
+    def scribble(self, result: Any) -> tuple[str, ...]:
+        """Overwrite a kept result in the worker, as its caller may. Positions and names of the call's arguments that changed with it."""
+        reply = self._ask({"op": "scribble", "kept": _kept(result)})
         self._aside(result, "scribble", None)
+        return _words(reply.get("shared"))
 
     def _aside(self, result: Any, op: str, value: Any) -> None:
         """Record what was done with a kept result, so that the diagnosis can do it again."""

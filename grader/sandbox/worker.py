@@ -102,6 +102,15 @@ class Argument:
         offset = (view.__array_interface__["data"][0] - self.base.__array_interface__["data"][0]) // self.base.itemsize if view.size else 0
         return torch.as_strided(flat, view.shape, [s // self.base.itemsize for s in view.strides], offset)
 
+    def overwrite(self, octets: bytes) -> None:
+        """Other values in the very same memory, as a caller writes them who uses a buffer again."""
+        values = np.frombuffer(octets, dtype=self.base.dtype).copy()
+        if not hasattr(self, "flat"):
+            self.base[:] = values
+            return
+        with torch.no_grad():  # by the tensor itself, so that its version counts up
+            self.flat.copy_(torch.from_numpy(values.view(np.int16)).view(torch.bfloat16) if self.sent.dtype == "bfloat16" else torch.from_numpy(values))
+
     def changed(self) -> bool:
         now = self.base
         if self.device != "cpu" and hasattr(self, "flat"):
@@ -213,7 +222,7 @@ class Session:
     def __init__(self, framework="numpy", device="cpu", home="/tmp"):
         self.framework, self.device, self.home = framework, device, home
         self.module, self.path = None, ""
-        self.kept, self.objects, self.kernels = {}, {}, sentry.Kernels()
+        self.kept, self.given, self.objects, self.kernels = {}, {}, {}, sentry.Kernels()
         self.entered, self.heats, self.finished = (), [], []
         self.looks, self.seeds = watches(), seeders()
         self.turns = 0
@@ -280,7 +289,7 @@ class Session:
     def op_scribble(self, message):
         for leaf in leaves(self.kept[message["kept"]]):
             scribble(leaf)
-        return {}
+        return {"shared": written_in(*self.given[message["kept"]])}
 
     def op_line_up(self, message):
         """Inputs of timed calls, none like another: the tensors that were sent first, each turned along an axis by an amount of its own."""
@@ -319,24 +328,36 @@ class Session:
         wrt = message.get("wrt")
         inputs = self.graph_inputs(wrt, args, kwargs, message) if wrt is not None else None
         fence = sentry.fence() if message.get("fence") else None
+        if message.get("before"):
+            self.call_before(function, args, kwargs, arguments, message["before"])
         self.turns += 1
         stir(self.seeds, self.turns)
         state = world(self.looks)
         with self.kernels.call(bool(message.get("decoy")), arguments), fence or contextlib.nullcontext():
             value = function(*args, **kwargs)
         touched = [name for name, now in world(self.looks).items() if state.get(name) != now]
-        reply = {"touched": touched, "mutated": sorted({str(o) for o, a in zip(owners, arguments, strict=True) if a.changed()})}
+        reply = {"touched": touched, "mutated": written_in(owners, arguments)}
         if keep_object is not None:
             self.objects[keep_object] = value
             return {**reply, "value": wire.Opaque(message["name"])}  # the name that was asked for: a misconception stands in under its own
         if message.get("kept") is not None:
-            self.kept[message["kept"]] = value
+            self.kept[message["kept"]], self.given[message["kept"]] = value, (owners, arguments)
         reply["value"] = plain(value)
         reply["launches"], reply["device_bytes"] = self.kernels.told(), self.kernels.device_bytes
         reply["spilled"] = [str(shape) for shape in fence.spilled()] if fence else []
         if inputs is not None:
             reply["grads"] = self.pull_back(value, inputs, message)
         return reply
+
+    def call_before(self, function, args, kwargs, arguments, before):
+        """The same call on the same objects while they hold other values: whoever remembers objects and not what is in them shows."""
+        others = []
+        build(before, self.framework, self.device, others)
+        for argument, other in zip(arguments, others, strict=False):
+            argument.overwrite(other.before)
+        function(*args, **kwargs)
+        for argument in arguments:
+            argument.overwrite(argument.before)
 
     def graph_inputs(self, wrt, args, kwargs, message):
         own = dict(self.objects[message["object"]].named_parameters()) if "object" in message else {}
@@ -357,6 +378,11 @@ class Session:
         total = sum((out * up.to(out.dtype).reshape(out.shape)).sum() for out, up in pairs)
         grads = torch.autograd.grad(total, inputs, allow_unused=True)
         return tuple(plain(grad) for grad in grads)
+
+
+def written_in(owners, arguments):
+    """Positions and names of the arguments that are no longer what was sent."""
+    return sorted({str(owner) for owner, argument in zip(owners, arguments, strict=True) if argument.changed()})
 
 
 def leaves(value):
