@@ -60,9 +60,10 @@ class Stage:
             yield numbers_as_scalars(self._replay(call)) if self.numbers else self._replay(call)
 
     def _replay(self, call: Call) -> Call:
-        before = self._troupe.mark_memory()
+        before = self._troupe.mark_memory() if call.weighed else 0
         reply = self._troupe.ask(call.message)
-        bare = replace(call, value=None, raised=None, grads=None, mutated=(), touched=(), launches=(), peak_bytes=max(0, self._troupe.peak_bytes() - before))
+        grown = max(0, self._troupe.peak_bytes() - before) if call.weighed else 0
+        bare = replace(call, value=None, raised=None, grads=None, mutated=(), touched=(), launches=(), peak_bytes=grown)
         try:
             raise_if_raised(reply, call.function)
         except Raised as raised:

@@ -11,7 +11,7 @@ import time
 
 PROCESS_CAP = 64
 THREAD_CAP = 512
-FACTS = re.compile(rb"^(VmRSS|VmHWM|Threads):\s*(\d+)( kB)?", re.M)
+FACTS = re.compile(rb"^(VmRSS|Threads):\s*(\d+)( kB)?", re.M)
 PROC = sys.platform == "linux"
 
 
@@ -22,6 +22,7 @@ class Tree:
         self.pid = pid
         self._worker: int | None = None
         self._looked = 0.0
+        self._watched: tuple[int, int] | None = None  # descriptors of the worker's memory: its high-water mark, and what sets that back
 
     def members(self) -> list[int]:
         """The tree's process ids, root first."""
@@ -51,15 +52,23 @@ class Tree:
 
     def mark(self) -> int:
         """Resident bytes of the worker's own process now, its high-water mark set back to that where the kernel allows it."""
-        pid = self._leaf()
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/clear_refs", "wb", buffering=0) as file:
-            file.write(b"5")
-        facts = _facts(pid)
-        return facts.get("VmHWM", facts.get("VmRSS", 0))
+        with contextlib.suppress(OSError):
+            os.write(self._memory()[1], b"5")
+        return self.peak()
 
     def peak(self) -> int:
         """The resident high-water mark of the worker's own process, in bytes; 0 where the kernel doesn't tell."""
-        return _facts(self._leaf()).get("VmHWM", 0)
+        try:
+            told = os.pread(self._memory()[0], 4096, 0)
+        except OSError:
+            return 0
+        return int(told[told.find(b"VmHWM:") + 6 :].split(None, 1)[0]) << 10 if b"VmHWM:" in told else 0
+
+    def _memory(self) -> tuple[int, int]:
+        """Opened once: a check asks before and after every call."""
+        if self._watched is None:
+            self._watched = _opened(f"/proc/{self._leaf()}/status", os.O_RDONLY), _opened(f"/proc/{self._leaf()}/clear_refs", os.O_WRONLY)
+        return self._watched
 
     def cpu(self) -> float:
         """Processor seconds of the worker's own process; 0 where the kernel doesn't tell."""
@@ -92,6 +101,18 @@ class Tree:
         with contextlib.suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
         _await(handles)
+        for descriptor in self._watched or ():
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._watched = None
+
+
+def _opened(path: str, how: int) -> int:
+    """A descriptor, or -1, which no call takes."""
+    try:
+        return os.open(path, how | os.O_CLOEXEC)
+    except OSError:
+        return -1
 
 
 def _children(pid: int) -> list[int]:
@@ -106,7 +127,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _facts(pid: int) -> dict[str, int]:
-    """VmRSS and VmHWM in bytes, Threads as a count."""
+    """VmRSS in bytes, Threads as a count."""
     try:
         with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
             told = FACTS.findall(file.read())
