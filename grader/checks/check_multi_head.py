@@ -583,8 +583,8 @@ def test_the_mask_broadcasts_to_the_scores(submission, rng):
     """A mask of any shape that broadcasts to (B, H, T, T) means what broadcasting says."""
     for b, t, d, h, g, dh in [(2, 4, 5, 3, 3, 2), (3, 3, 4, 3, 3, 2), (2, 5, 6, 4, 2, 3)]:
         args = drawn(rng, b, t, d, h, g, dh)
-        low = [(h, 1, t), (1, t, t), (h, t, t), (1, t), (t, t), (t,), ()] if g == h else []
-        for shape in [(b, 1, 1, t), (1, 1, t, t), (b, 1, t, t), (1, h, 1, t), (b, h, t, t), *low]:
+        low = [(h, 1, t), (1, t, t), (h, t, t), (1, t), (t, t), (t,), ()]
+        for shape in [(b, 1, 1, t), (1, 1, t, t), (b, 1, t, t), (1, h, 1, t), (b, h, t, t), (b, h, 1, t), (1, h, t, t), (1, 1, 1, t), *low]:
             mask = rng.random(shape) < 0.5 if shape else np.ones(shape, dtype=bool)
             if shape:
                 mask[..., rng.integers(t)] = True
