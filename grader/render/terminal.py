@@ -7,11 +7,12 @@ import textwrap
 
 import click
 
-from ..verdict import CheckResult, Evidence, Outcome, Reason, Verdict, Word
-from .text import shown_array, tame
+from ..verdict import CheckResult, Outcome, Reason, Verdict, Word
+from .evidence import broken_rules, parted, rows
+from .text import tame
 
 MARKS = {Word.PASSED: ("✓", "green"), Word.PROVISIONAL: ("◐", "yellow"), Word.FAILED: ("✗", "red"), Word.ERROR: ("!", "magenta")}
-DETAILED = 2
+UNSEEN = "ot verified here"
 REASONS = {
     Reason.NOT_IMPLEMENTED: "Not written yet.", Reason.NO_GPU: "The arithmetic is right; the kernel has not met a GPU yet.",
     Reason.RULE_BROKEN: "A rule of the exercise is broken.", Reason.TIMEOUT: "The time limit ran out.",
@@ -45,16 +46,16 @@ class Page:
         """A named value; its further lines stand under the first."""
         if not value:
             return
-        first, *rest = tame(value, lines=12, width=400).split("\n")
+        first, *rest = tame(value, lines=12, width=240).split("\n")
         head = " " * indent + self.style(f"{name:<8}", dim=True)
         room = max(20, self.width - indent - 8)
-        wrapped = [textwrap.wrap(line, room, drop_whitespace=False) or [""] for line in (first, *rest)]
+        wrapped = [textwrap.wrap(line, room, drop_whitespace=False, break_on_hyphens=False) or [""] for line in (first, *rest)]
         pieces = [piece if place == 0 else piece.lstrip() for line in wrapped for place, piece in enumerate(line)]
-        self.lines += [(head if i == 0 else " " * (indent + 8)) + piece for i, piece in enumerate(pieces)]
+        self.lines += [((head if i == 0 else " " * (indent + 8)) + piece).rstrip() for i, piece in enumerate(pieces)]
 
 
-def as_text(verdicts: list[Verdict], *, colour: bool, width: int) -> str:
-    """Several verdicts: a line each, then the details of the first that isn't passed. One verdict: its details."""
+def as_text(verdicts: list[Verdict], *, colour: bool, width: int, next_line: bool = True) -> str:
+    """Several verdicts: a line each, then the details of the first that isn't passed. One verdict: its details, with the next command to type."""
     page = Page(colour, width)
     if len(verdicts) > 1:
         for verdict in verdicts:
@@ -64,7 +65,7 @@ def as_text(verdicts: list[Verdict], *, colour: bool, width: int) -> str:
     if shown is None:
         shown = verdicts[0] if len(verdicts) == 1 else None
     if shown is not None:
-        details(page, shown)
+        details(page, shown, next_line)
     return "\n".join(page.lines).rstrip()
 
 
@@ -75,17 +76,16 @@ def headline(page: Page, verdict: Verdict) -> None:
     page.spread(f"{mark} {verdict.exercise}  {verdict.title}", points, fg=colour, bold=True)
 
 
-def details(page: Page, verdict: Verdict) -> None:
+def details(page: Page, verdict: Verdict, next_line: bool = True) -> None:
     """Everything about one verdict."""
     headline(page, verdict)
-    sentence = verdict.message or (REASONS.get(verdict.reason, "") if verdict.reason else "")
-    if sentence and verdict.reason is not Reason.NOT_IMPLEMENTED:
+    for sentence in sentences(verdict):
         page.add(sentence, 2)
     if verdict.line_shown:
         page.add(f"{verdict.line:>4} | {verdict.line_shown}", 2)
     for named in verdict.misconceptions:
         page.add()
-        page.add(f"In {named.function}:" if named.function else "", 2, bold=True)
+        page.add(f"In {named.function}:", 2, bold=True) if named.function else None
         advice(page, named.message)
     _evidence(page, verdict)
     _rest(page, verdict)
@@ -94,7 +94,19 @@ def details(page: Page, verdict: Verdict) -> None:
     note = f" ({verdict.isolation_note})" if verdict.isolation_note else ""
     jail = f"jail: {verdict.isolation}{note}" if verdict.isolation != "process" else f"no jail: your code ran as a plain process{note}"
     page.add(f"{jail} · {verdict.device} · seed {verdict.seed} · {verdict.duration_s:.1f} s", 2, dim=True)
-    page.add(next_step(verdict), 2)
+    if next_line:
+        page.add(next_step(verdict), 2)
+
+
+def sentences(verdict: Verdict) -> list[str]:
+    """What comes first: why nothing ran, which rule is broken, which limit was met."""
+    if verdict.reason is Reason.NOT_IMPLEMENTED:
+        return []
+    rules = broken_rules(verdict)
+    told = verdict.message or ("" if rules and verdict.reason is Reason.RULE_BROKEN else REASONS.get(verdict.reason, "") if verdict.reason else "")
+    lost = sum(check.reason is Reason.RULE_BROKEN for check in verdict.failed)
+    cost = [f"{'That costs' if len(rules) == 1 else 'These cost'} {lost} check{'s' if lost != 1 else ''}."] if lost else []
+    return [sentence for sentence in (told, *rules, *cost) if sentence]
 
 
 def advice(page: Page, text: str) -> None:
@@ -104,80 +116,69 @@ def advice(page: Page, text: str) -> None:
 
 
 def _evidence(page: Page, verdict: Verdict) -> None:
-    failed = [check for check in verdict.failed if check.reason is not Reason.NOT_IMPLEMENTED]
-    for place, check in enumerate(failed):
-        if place == DETAILED:
-            page.add()
-            page.add(f"and {len(failed) - DETAILED} more that failed:", 2)
-        if place >= DETAILED:
-            page.lines.append("  " + page.style(f"✗ {textwrap.shorten(tame(check.title), page.width - 4, placeholder='…')}", fg="red"))
-            continue
+    whole, same, others = parted(check for check in verdict.failed if check.reason not in (Reason.NOT_IMPLEMENTED, Reason.RULE_BROKEN))
+    for check in whole:
         page.add()
         _check(page, check)
+    if same:
+        page.add()
+        page.add(f"{len(same)} more failed for {'these reasons' if len(whole) > 1 else 'this reason'}.", 2)
+    if others:
+        page.add()
+        page.add(f"and {len(others)} more that failed:", 2)
+    for check in others:
+        page.lines.append("  " + page.style(f"✗ {textwrap.shorten(tame(check.title), page.width - 4, placeholder='…')}", fg="red"))
 
 
 def _check(page: Page, check: CheckResult) -> None:
     lost = f"{check.max_points - check.points:g} point{'s' if check.max_points - check.points != 1 else ''}{', stretch' if check.stretch else ''}"
     page.add(f"✗ {check.title} ({lost})", 2, fg="red")
-    seen = check.evidence
-    if seen is None:
-        page.add(check.message, 6)
-        return
-    if seen.because:
-        page.add(seen.because, 6)
-    page.pair("asked", seen.case, 6)
-    page.pair("input", seen.arguments, 6)
-    page.pair("came", came(seen), 6)
-    page.pair("right", shown_array(seen.want, width=page.width - 16), 6)
-    page.pair("where", where(seen), 6)
-    told = check.message.endswith((f"{seen.note}.", f"{seen.note} ({seen.case})."))  # nothing that the rows above don't say
-    symptom = check.message.rpartition(". ")[2] if seen.note and not told else ""
-    page.add(check.message if not (seen.note or seen.raised) else symptom_of(check.message, seen) or symptom, 6)
-
-
-def came(seen: Evidence) -> str:
-    """What came back, or what was raised."""
-    return seen.raised or (f"{seen.note}" if seen.got is None else shown_array(seen.got))
-
-
-def symptom_of(message: str, seen: Evidence) -> str:
-    """What a check's message says beyond its evidence."""
-    for marker in (f"({seen.case}). " if seen.case else "", f"{seen.note}. " if seen.note else ""):
-        if marker and marker in message:
-            return message.partition(marker)[2]
-    return ""
-
-
-def where(seen: Evidence) -> str:
-    """At which index, and how far."""
-    if seen.got is None:
-        return ""
-    if seen.index is None:
-        return seen.note
-    place = ", ".join(map(str, seen.index))
-    return f"[{place}]: {seen.got_at}, right is {seen.want_at}; {seen.note}" if seen.index else seen.note
+    for name, value in rows(check, page.width - 16):
+        if name:
+            page.pair(name, value, 6)
+        else:
+            page.add(value, 6)
 
 
 def _rest(page: Page, verdict: Verdict) -> None:
-    unwritten = sorted({name for check in verdict.checks if check.reason is Reason.NOT_IMPLEMENTED for name in check.functions[:1]}, key=str)
-    if unwritten and verdict.reason is not Reason.LOAD_ERROR:
+    unwritten = not_written(verdict)
+    if unwritten:
         page.add()
         page.add(f"Not written yet: {', '.join(unwritten)}.", 2)
         missing = next((check.message for check in verdict.checks if "does not define" in check.message), "")
         page.add(missing, 2) if missing else None
-    skipped = [check for check in verdict.checks if check.outcome is Outcome.SKIPPED]
-    unseen = [check for check in skipped if "ot verified here" in check.message]
-    if unseen:
+    unseen = [check for check in verdict.checks if check.outcome is Outcome.SKIPPED and UNSEEN in check.message]
+    if unseen and verdict.word is Word.PROVISIONAL:
         page.add()
         page.add("Not verified here (these need a CUDA device):", 2)
         for check in unseen:
             page.add(f"– {check.title}", 4)
-    follow = len(skipped) - len(unseen)
-    passed = sum(check.outcome is Outcome.PASSED for check in verdict.checks)
     if verdict.checks:
         page.add()
-        told = f"{passed} of {len(verdict.checks)} checks passed" + (f", {follow} follow{'s' if follow == 1 else ''} from the failures above or did not run" if follow else "")
-        page.add(told + ".", 2, dim=True)
+        page.add(counted(verdict), 2, dim=True)
+
+
+def not_written(verdict: Verdict) -> list[str]:
+    """The functions that are still a stub, in the order of the exercise; none where the file doesn't load."""
+    names = (check.functions[0] for check in verdict.checks if check.reason is Reason.NOT_IMPLEMENTED and check.functions)
+    return [] if verdict.reason is Reason.LOAD_ERROR else list(dict.fromkeys(names))
+
+
+def counted(verdict: Verdict) -> str:
+    """How many checks passed, and what became of those that nothing else tells of."""
+    number, passed = len(verdict.checks), sum(check.outcome is Outcome.PASSED for check in verdict.checks)
+    if verdict.reason is Reason.LOAD_ERROR and not passed:
+        return f"None of the {number} checks could run."
+    if not_written(verdict) and all(check.reason is Reason.NOT_IMPLEMENTED for check in verdict.failed):
+        return f"{passed} of {number} checks passed so far."
+    skipped = [check.message for check in verdict.checks if check.outcome is Outcome.SKIPPED]
+    late, unseen = sum(text.startswith("Did not run") for text in skipped), sum(UNSEEN in text for text in skipped)
+    follow = len(skipped) - late - unseen
+    told = [f"{passed} of {number} checks passed"]
+    told += [f"{follow} depend{'s' if follow == 1 else ''} on what failed"] if follow else []
+    told += [f"{late} did not run"] if late else []
+    told += [f"{unseen} need{'s' if unseen == 1 else ''} a CUDA device"] if unseen and verdict.word is Word.FAILED else []
+    return ", ".join(told) + "."
 
 
 def _printed(page: Page, verdict: Verdict) -> None:
@@ -191,6 +192,10 @@ def _printed(page: Page, verdict: Verdict) -> None:
 def next_step(verdict: Verdict) -> str:
     """The next command to type."""
     if verdict.word is Word.FAILED:
+        if verdict.reason is Reason.LOAD_ERROR:
+            return f"Next: mend line {verdict.line} and save the file." if verdict.line else "Next: mend the file and save it."
+        if verdict.reason is Reason.NOT_IMPLEMENTED and (unwritten := not_written(verdict)):
+            return f"Next: write {unwritten[0]}. `attngrade hint {verdict.exercise}` helps."
         return f"Next: attngrade hint {verdict.exercise}"
     if verdict.word is Word.PROVISIONAL:
         return f"Next: run the same command on a machine with a CUDA device, or go on: attngrade solution {verdict.exercise}"
