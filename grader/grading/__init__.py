@@ -99,7 +99,7 @@ def run_checks(
     from .plugin import Grading
 
     grading = Grading(fresh, seed, device, on_result=on_result, only=only, flips=variant.flips if variant else frozenset(), titles=variant.titles if variant else {})
-    arguments = [*map(str, exercise.check_files), "--assert=plain", "--import-mode=importlib", "--rootdir=/", "--noconftest", "--capture=no", "-c", os.devnull,
+    arguments = [*map(str, exercise.check_files), "--assert=plain", "--import-mode=importlib", "--rootdir=/", f"--confcutdir={exercise.checks.parent}", "--noconftest", "--capture=no", "-c", os.devnull,
                  *(part for off in ("cacheprovider", "terminal", "junitxml", "pastebin", "doctest", "unittest", "logging", "faulthandler", "warnings", "unraisableexception", "threadexception")
                    for part in ("-p", f"no:{off}"))]
     with warnings.catch_warnings():

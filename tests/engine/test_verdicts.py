@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+from pathlib import Path
 
 import pytest
 from attngrade.catalog import builtin
@@ -110,3 +112,18 @@ def test_a_failed_check_costs_no_second_parse_of_the_check_file(graded, monkeypa
     checks = exercise.checks.read_text(encoding="utf-8")
     assert len(verdict.failed) > 10
     assert sum(text in checks and len(text) > 1000 for text in parsed) == 0, "pytest's own traceback was made, which nobody reads"
+
+
+def test_collecting_the_checks_looks_into_no_folder_above_theirs(graded, monkeypatch):
+    exercise = builtin().find("exercise03")
+    looked_into, scandir = set(), os.scandir
+
+    def noted(path="."):
+        looked_into.add(Path(os.fsdecode(path)))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", noted)
+
+    graded("exercise03", exercise.stub.read_bytes(), name_mistakes=False)
+
+    assert not looked_into & set(exercise.checks.parent.parents), "every entry of every folder on the way would be looked at"
