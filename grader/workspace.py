@@ -37,12 +37,13 @@ class Workspace:
         path = self.path(exercise)
         if path.is_file():
             return path
-        near = self._renamed(exercise)
+        near = self.renamed(exercise)
         if near is not None:
             raise UsageProblem(f"{path.name} is not in {self.folder}, but {near.name} is: rename it back, or check it with --file {near}")
         raise UsageProblem(f"{path.name} is not in {self.folder}. `attngrade reset {exercise.id}` writes a fresh stub; `--file PATH` checks another file.")
 
-    def _renamed(self, exercise: Exercise) -> Path | None:
+    def renamed(self, exercise: Exercise) -> Path | None:
+        """A file in the folder that looks like the learner's file of an exercise under another name."""
         marks = (exercise.id, exercise.slug)
         found = [path for path in sorted(self.folder.glob("*.py")) if any(mark in path.name for mark in marks) and ".old" not in path.name]
         return found[0] if found else None

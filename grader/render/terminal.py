@@ -54,8 +54,8 @@ class Page:
         self.lines += [((head if i == 0 else " " * (indent + 8)) + piece).rstrip() for i, piece in enumerate(pieces)]
 
 
-def as_text(verdicts: list[Verdict], *, colour: bool, width: int, next_line: bool = True) -> str:
-    """Several verdicts: a line each, then the details of the first that isn't passed. One verdict: its details, with the next command to type."""
+def as_text(verdicts: list[Verdict], *, colour: bool, width: int, closing: str | None = None) -> str:
+    """Several verdicts: a line each, then the details of the first that isn't passed. One verdict: its details. ``closing`` stands in place of the next command to type."""
     page = Page(colour, width)
     if len(verdicts) > 1:
         for verdict in verdicts:
@@ -65,7 +65,7 @@ def as_text(verdicts: list[Verdict], *, colour: bool, width: int, next_line: boo
     if shown is None:
         shown = verdicts[0] if len(verdicts) == 1 else None
     if shown is not None:
-        details(page, shown, next_line)
+        details(page, shown, closing)
     return "\n".join(page.lines).rstrip()
 
 
@@ -76,7 +76,7 @@ def headline(page: Page, verdict: Verdict) -> None:
     page.spread(f"{mark} {verdict.exercise}  {verdict.title}", points, fg=colour, bold=True)
 
 
-def details(page: Page, verdict: Verdict, next_line: bool = True) -> None:
+def details(page: Page, verdict: Verdict, closing: str | None = None) -> None:
     """Everything about one verdict."""
     headline(page, verdict)
     for sentence in sentences(verdict):
@@ -94,8 +94,8 @@ def details(page: Page, verdict: Verdict, next_line: bool = True) -> None:
     note = f" ({verdict.isolation_note})" if verdict.isolation_note else ""
     jail = f"jail: {verdict.isolation}{note}" if verdict.isolation != "process" else f"no jail: your code ran as a plain process{note}"
     page.add(f"{jail} · {verdict.device} · seed {verdict.seed} · {verdict.duration_s:.1f} s", 2, dim=True)
-    if next_line:
-        page.add(next_step(verdict), 2)
+    if closing != "":
+        page.add(closing or next_step(verdict), 2)
 
 
 def sentences(verdict: Verdict) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import stat
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -52,6 +53,16 @@ class Files:
                 return exercise
         return None
 
+    def newer(self, exercise: Exercise, data: bytes) -> bool:
+        """Whether a file has been saved with other content than ``data``, its change not yet taken as seen."""
+        path = self.place.path(exercise)
+        if _stamp(path) in (None, self._stamps.get(exercise.id)):
+            return False
+        try:
+            return path.read_bytes() != data
+        except OSError:
+            return False
+
     def lost(self) -> list[Exercise]:
         """Exercises whose file has been gone for a moment: each is told once, and a save by rename is none."""
         gone = []
@@ -78,6 +89,8 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     try:
         told = path.stat()
     except OSError:
+        return None
+    if not stat.S_ISREG(told.st_mode):
         return None
     return told.st_mtime_ns, told.st_size, told.st_ino
 

@@ -9,10 +9,12 @@ from ..errors import AttngradeError
 from ..verdict import Verdict
 from . import DONE, Bench, Files, settled
 from .keys import LEAVE, Keyboard
+from .lookout import Lookout
 from .screen import KEYS, Screen
 
 TICK_S = 0.03
 ANSWER_S = 30.0
+LONG = "still checking … (Ctrl-C stops it, a new save starts anew)"
 
 
 class Watch:
@@ -47,11 +49,21 @@ class Watch:
             self.current = saved
             self.check(saved, self.files.saved)
         for lost in self.files.lost():
-            fresh = "r writes" if self.keys.there and lost == self.current else f"`attngrade reset {lost.number}` writes"
-            self.screen.say(f"{lost.module}.py is gone. Save it again and it is checked; {fresh} a fresh stub.")
+            self.screen.say(self.gone(lost))
         if self.shown is not None and self.screen.resized():
             self.draw(self.shown)
         return True
+
+    def gone(self, exercise: Exercise) -> str:
+        """What is said of a file that isn't there any more."""
+        name, place = f"{exercise.module}.py", self.files.place
+        if place.path(exercise).is_dir():
+            return f"{name} is a folder now. Put your file in its place and it is checked."
+        near = place.renamed(exercise)
+        if near is not None:
+            return f"{name} is gone, but {near.name} is here. Rename it back and it is checked."
+        fresh = "r writes" if self.keys.there and exercise == self.current else f"`attngrade reset {exercise.number}` writes"
+        return f"{name} is gone. Save it again and it is checked; {fresh} a fresh stub."
 
     def press(self, pressed: str) -> None:
         """What a key does. Unknown keys show the list of keys."""
@@ -66,6 +78,7 @@ class Watch:
         elif pressed in self.commands:
             with self.keys.lent():
                 self.commands[pressed](self.current)
+            self.screen.back(*self.progress(), self.current)
         else:
             self.screen.say(KEYS)
 
@@ -91,40 +104,46 @@ class Watch:
             self.screen.say(str(error))
             return
         self.files.look()
+        self.done[self.current.id] = False
         self.screen.say(f"{self.current.module}.py is the stub again.{f' Your old file is {kept.name}.' if kept else ''}")
 
     def check(self, exercise: Exercise, saved: bytes | None = None) -> None:
-        """Show that it is being checked, check what was saved (or what is there now), show the verdict. Ctrl-C ends the check and not the watching."""
+        """Show that it is being checked, check what was saved (or what is there now), show the verdict."""
         path = self.files.place.path(exercise)
         data = settled(path) if saved is None else saved
         if data is None:
             self.screen.say(f"{path.name} can't be read: it is missing, or its permissions forbid it." + (" r writes a fresh stub." if self.keys.there else ""))
             return
         self.screen.say(f"checking {path.name} …")
-        try:
-            verdict = self.bench.judge(exercise, data)
-        except KeyboardInterrupt:
-            self.screen.say("\nThis check was stopped; nothing is recorded. Save to check again, q quits.")
-            return
-        except AttngradeError as error:
-            self.screen.say(f"Not checked: {error}")
+        verdict = self.judged(exercise, data)
+        if verdict is None:
             return
         was_done = self.done.get(exercise.id, False)
         self.done[exercise.id] = verdict.word in DONE
         self.on_verdict(exercise, data, verdict)
+        fresh = self.done[exercise.id] and not was_done
+        following = self.next_open(after=exercise) if fresh else None
+        self.current = following or self.current
         self.draw(verdict)
-        if self.done[exercise.id] and not was_done:
-            self.move_on(exercise)
-        self.bench.prepare(self.current)
-
-    def move_on(self, exercise: Exercise) -> None:
-        """After a pass: the next open exercise is the current one; when none is left, all are checked once more."""
-        following = self.next_open(after=exercise)
+        if not data.strip():
+            self.screen.say(f"\n{path.name} is empty." + (" r writes a fresh stub." if self.keys.there else ""))
         if following is not None:
             self.screen.say(f"\nNext is {following.id}: open {following.module}.py." + (" (s shows its statement.)" if self.keys.there else ""))
-            self.current = following
-        elif all(self.done.get(e.id) for e in self.files.exercises):
+        elif fresh and all(self.done.get(e.id) for e in self.files.exercises):
             self.once_more()
+        self.bench.prepare(self.current)
+
+    def judged(self, exercise: Exercise, data: bytes) -> Verdict | None:
+        """The verdict, or None where there is none: Ctrl-C ends the check and not the watching, and so does a new save of the file."""
+        lookout = Lookout(lambda: self.files.newer(exercise, data), lambda: self.screen.say(LONG if self.keys.there else "still checking …"))
+        try:
+            with lookout:
+                return self.bench.judge(exercise, data)
+        except KeyboardInterrupt:
+            self.screen.say("Saved again: that check is dropped." if lookout.cut else "\nThis check was stopped; nothing is recorded. Save to check again, q quits.")
+        except AttngradeError as error:
+            self.screen.say(f"Not checked: {error}")
+        return None
 
     def once_more(self) -> None:
         """Check everything again, and say what no longer holds."""
@@ -132,7 +151,9 @@ class Watch:
         fallen = []
         for exercise in self.files.exercises:
             data = settled(self.files.place.path(exercise))
-            verdict = self.bench.judge(exercise, data or b"")
+            verdict = self.judged(exercise, data or b"")
+            if verdict is None:
+                return
             if verdict.word not in DONE:
                 self.done[exercise.id] = False
                 if data is not None:
@@ -153,5 +174,8 @@ class Watch:
     def draw(self, verdict: Verdict, whole: bool = False) -> None:
         """The verdict, with progress and keys at the bottom."""
         self.shown = verdict
-        done = sum(self.done.get(e.id, False) for e in self.files.exercises)
-        self.screen.draw(verdict, done, len(self.files.exercises), self.current, whole)
+        self.screen.draw(verdict, *self.progress(), self.current, whole)
+
+    def progress(self) -> tuple[int, int]:
+        """How many exercises are done, and how many there are."""
+        return sum(self.done.get(e.id, False) for e in self.files.exercises), len(self.files.exercises)

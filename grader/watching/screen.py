@@ -9,8 +9,8 @@ import sys
 import click
 
 from ..catalog import Exercise
-from ..render.terminal import as_text
-from ..verdict import Verdict
+from ..render.terminal import as_text, next_step, not_written
+from ..verdict import Reason, Verdict, Word
 
 KEYS = "h hint · s statement · l list · n next · p plot · r reset · z quiz · q quit"
 LEAST_ROWS = 6
@@ -48,7 +48,7 @@ class Screen:
         columns, rows = self.drawn_at = self.size()
         width = min(100, max(40, columns))
         live = self.interactive and sys.stdout.isatty()
-        lines = as_text([verdict], colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ, width=width).split("\n")
+        lines = as_text([verdict], colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ, width=width, closing=closing(verdict)).split("\n")
         foot = self.foot(done, total, watching, width)
         room = max(LEAST_ROWS, rows - len(foot) - 2)  # a line stays free for "checking ..."
         if live and not whole and len(lines) > room:
@@ -57,10 +57,25 @@ class Screen:
             click.clear()
         click.echo("\n".join([*lines, *foot]))
 
-    def foot(self, done: int, total: int, watching: Exercise, width: int) -> list[str]:
+    def back(self, done: int, total: int, watching: Exercise) -> None:
+        """After another command: what is watched, and the keys."""
+        click.echo("\n".join(self.foot(done, total, watching, min(100, max(40, self.size()[0])), f"m verdict again · {KEYS}")))
+
+    def foot(self, done: int, total: int, watching: Exercise, width: int, keys: str = KEYS) -> list[str]:
         """Progress, and the keys where there is a keyboard."""
         filled = round(20 * done / total)
         bar = f"{'█' * filled}{'░' * (20 - filled)} " if width > 60 else ""
         told = f"{bar}{done}/{total} done · watching {watching.module}.py"
         lines = ["", told if len(told) <= width else f"{done}/{total} done · {watching.id}"]
-        return lines + (click.wrap_text(KEYS, width).split("\n") if self.interactive else [])
+        return lines + (click.wrap_text(keys, width).split("\n") if self.interactive else [])
+
+
+def closing(verdict: Verdict) -> str:
+    """What to do next, where the answer is a save and not a command; the keys stand below."""
+    if verdict.word is Word.FAILED and verdict.reason is Reason.NOT_IMPLEMENTED:
+        return f"Next: write {(not_written(verdict) or ['it'])[0]} and save."
+    if verdict.word is Word.FAILED:
+        return next_step(verdict) if verdict.reason is Reason.LOAD_ERROR else ""
+    if verdict.word is Word.PROVISIONAL:
+        return f"For the rest: attngrade check {verdict.exercise}, on a machine with a CUDA device."
+    return f"To compare: attngrade solution {verdict.exercise} --diff" if verdict.word is Word.PASSED else next_step(verdict)

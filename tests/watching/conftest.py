@@ -79,6 +79,7 @@ class Watching:
 
     def close(self) -> None:
         if self.process.poll() is None:
+            self.type("q")  # Ctrl-C ends a check that runs; the key that waits behind it ends the watching
             self.process.send_signal(signal.SIGINT)
             try:
                 self.process.wait(timeout=20)
