@@ -43,7 +43,7 @@ def grade(
 
         require(device)
     openings = (Opening(exercise, limits, device, isolation, chance, variant.tongue()) for chance in (warm, None))
-    opening, source, grading, problem = _run(openings, data, name or exercise.stub.name,
+    opening, source, grading, problem = _run(openings, lambda: _read(exercise, data, name or exercise.stub.name),
                                              lambda load: run_checks(exercise, load, seed, device, on_result, variant=variant))
     if grading.doubts:
         from .blame import settle
@@ -61,14 +61,14 @@ def grade(
 
 
 def _run(
-    openings: Iterable[Opening], data: bytes, name: str, checks: Callable[[Callable[[], Submission]], tuple[Grading, str]],
+    openings: Iterable[Opening], read: Callable[[], str], checks: Callable[[Callable[[], Submission]], tuple[Grading, str]],
 ) -> tuple[Opening, str, Grading, str]:
     """Source read, worker loaded, checks run. A jail that was ended from outside is nobody's fault: once more, in the next opening."""
-    from .source import Unreadable, read_source
+    from .source import Unreadable
 
     for opening in openings:
         try:
-            source = read_source(data, name)
+            source = read()
         except Unreadable as error:
             source, opening.unreadable = "", error
         try:
@@ -78,6 +78,16 @@ def _run(
         if grading.lost is None:
             break
     return opening, source, grading, problem
+
+
+def _read(exercise: Exercise, data: bytes, name: str) -> str:
+    """The text, once it is known that it can be read to its end. Raises Unreadable."""
+    from .rules import broken_rules
+    from .source import read_source
+
+    source = read_source(data, name)
+    broken_rules(source, exercise.off_limits, exercise.functions)
+    return source
 
 
 def shown_line(data: bytes, line: int | None) -> str:

@@ -15,12 +15,13 @@ from fnmatch import fnmatchcase
 
 from ..catalog import OffLimits
 from ..verdict import Broken
-from .source import parsed
-from .strings import fold
+from .source import Unreadable, parsed
+from .strings import PARSED_AT, TooMuch, fold
 from .survey import IDENTIFIER, PATH_CAP, Source, Text, dotted, survey
 
 TELLING = 8  # letters: a shorter name stands inside too many others
 SHOWN_CAP = 80
+SOURCE_CAP = 400  # letters of a line that are put on show
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,18 @@ class Hit:
     binds: frozenset[str] = frozenset()
 
 
+@functools.lru_cache(maxsize=4)
 def broken_rules(source: str, off_limits: tuple[OffLimits, ...], functions: tuple[str, ...]) -> tuple[Broken, ...]:
-    """Every broken rule in a source (that parses), with the functions that lose their points, in the order of lines."""
+    """Every broken rule in a source (that parses), with the functions that lose their points, in the order of lines. Raises Unreadable."""
     if not off_limits:
         return ()
-    tree = parsed(source)
+    try:
+        return _broken_rules(parsed(source), off_limits, functions)
+    except TooMuch:
+        raise Unreadable("The file puts strings together without end, where code is evaluated or things are fetched by their names: nobody reads that.") from None
+
+
+def _broken_rules(tree: ast.Module, off_limits: tuple[OffLimits, ...], functions: tuple[str, ...]) -> tuple[Broken, ...]:
     known = survey(tree)
     reach = reachable(tree, functions)
     found: dict[tuple[str, int], Broken] = {}
@@ -115,7 +123,7 @@ def named(node: ast.AST, known: Source) -> Iterator[tuple[str, str]]:
             yield known.aliases[node.id], ""
         elif known.starred and node.id not in known.own and node.id not in known.constants:
             yield from ((f"{module}.{node.id}", "") for module in known.starred)
-    elif isinstance(node, Text) and id(node) not in known.quiet:
+    elif isinstance(node, Text) and (id(node) not in known.quiet or id(node) in known.evaluated or id(node) in known.names):
         yield from _string(node, known)
         path = dotted(node, known) if isinstance(node, (ast.Call, ast.Subscript)) else None
         if path:
@@ -135,7 +143,7 @@ def _string(node: ast.expr, known: Source) -> Iterator[tuple[str, str]]:
     fetches = known.searching or id(node) in known.names
     if not fetches and id(node) not in known.evaluated:
         return
-    text = fold(node, known.constants)
+    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else fold(node, known.constants, known.allowance)
     if text is None:
         return
     if fetches and IDENTIFIER.fullmatch(text):
@@ -145,8 +153,9 @@ def _string(node: ast.expr, known: Source) -> Iterator[tuple[str, str]]:
 
 
 def _code_in(text: str, known: Source) -> Iterator[tuple[str, str]]:
+    known.allowance.spend(PARSED_AT * len(text))
     try:
-        inside = survey(parsed(text), known.aliases)
+        inside = survey(parsed(text), known.aliases, known.allowance)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for child in ast.walk(inside.tree):
@@ -154,11 +163,13 @@ def _code_in(text: str, known: Source) -> Iterator[tuple[str, str]]:
 
 
 def show(node: ast.AST, path: str) -> str:
-    """The node as a learner recognises it."""
+    """The node as a learner recognises it; by its path alone where it is long."""
     if isinstance(node, ast.ImportFrom):
         return f"from {node.module} import {path.rpartition('.')[2]}"
     if isinstance(node, ast.Import):
         return f"import {path}"
+    if getattr(node, "lineno", 0) != getattr(node, "end_lineno", 0) or node.end_col_offset - node.col_offset > SOURCE_CAP:  # type: ignore[attr-defined]
+        return path[-SHOWN_CAP:].removeprefix("?.")
     try:
         return ast.unparse(node)[:SHOWN_CAP]
     except RecursionError:

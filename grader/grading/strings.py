@@ -1,6 +1,6 @@
 """Folding: the string that an expression of constants comes to, so that a spelt-apart name is still read as one. Nothing is executed.
 
-Every fold spends from a budget, since an expression of a few letters can stand for one that takes for ever.
+Every fold spends from a budget, since an expression of a few letters can stand for one that takes for ever, and all folds of a file from its allowance.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import Any
 
 CAP = 10_000  # characters or items that anything folded may have
 STEPS = 4_000  # steps of one fold
+ALLOWANCE = 3_000_000  # steps of all folds of a file: about a second, a hundred times what any file that was written by a person needs
+ITEMS_A_STEP = 8  # characters or items that cost as much as a step
+PARSED_AT = 20  # steps that a character costs which is parsed as code
 DEPTH = 60
 METHODS = {"join", "replace", "lower", "upper", "strip", "lstrip", "rstrip", "removeprefix", "removesuffix", "title", "capitalize", "swapcase", "format",
            "encode", "decode", "casefold", "translate", "split", "hex", "fromhex"}
@@ -29,12 +32,33 @@ class Unfolded(Exception):
     """Not an expression of constants, or one that takes too much to read."""
 
 
-def fold(node: ast.AST, names: Mapping[str, ast.expr] | None = None) -> str | None:
-    """The string that ``node`` comes to, following names bound once to constants; None if it is anything else."""
+class TooMuch(Exception):
+    """A file whose strings take longer to put together than anybody's."""
+
+
+class Allowance:
+    """What is left for one file."""
+
+    def __init__(self) -> None:
+        self.left = ALLOWANCE
+
+    def spend(self, steps: int) -> None:
+        """Raises TooMuch where nothing is left."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooMuch
+
+
+def fold(node: ast.AST, names: Mapping[str, ast.expr] | None = None, allowance: Allowance | None = None) -> str | None:
+    """The string that ``node`` comes to, following names bound once to constants; None if it is anything else. Raises TooMuch."""
+    folding = Folding(names or {})
     try:
-        value = Folding(names or {}).fold(node, 0)
+        value = folding.fold(node, 0)
     except (Unfolded, ValueError, TypeError, LookupError, OverflowError, MemoryError, AttributeError, RecursionError):
         return None
+    finally:
+        if allowance is not None:
+            allowance.spend(STEPS - folding.left + folding.items // ITEMS_A_STEP)
     if isinstance(value, (bytes, bytearray)):
         value = bytes(value).decode("latin-1")
     return value if isinstance(value, str) else None
@@ -48,6 +72,7 @@ class Folding:
         self.following: set[str] = set()
         self.known: dict[str, Any] = {}
         self.left = STEPS
+        self.items = 0
 
     def fold(self, node: ast.AST, depth: int) -> Any:
         """The value of an expression of constants. Raises Unfolded, and whatever its operations raise."""
@@ -55,8 +80,10 @@ class Folding:
         if depth > DEPTH or self.left < 0:
             raise Unfolded
         value = self.value(node, depth + 1)
-        if isinstance(value, (str, bytes, list, tuple)) and len(value) > CAP:
-            raise Unfolded
+        if isinstance(value, (str, bytes, list, tuple)):
+            self.items += len(value)
+            if len(value) > CAP:
+                raise Unfolded
         if isinstance(value, int) and abs(value) >> 64:
             raise Unfolded
         return value

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .strings import fold
+from .strings import Allowance, fold
 
 EVALUATORS = {"eval", "exec", "compile", "parse_expr", "CompilationUnit", "define", "runcode", "runsource"}
 FETCHERS = {"getattr": 1, "hasattr": 1, "attrgetter": 0, "methodcaller": 0, "__getattribute__": -1, "import_module": 0, "__import__": 0, "find_spec": 0,
@@ -32,12 +32,13 @@ class Source:
     quiet: set[int] = field(default_factory=set)  # ids of string nodes that are text: docstrings, messages
     evaluated: set[int] = field(default_factory=set)  # ids of string nodes that are run as code
     names: set[int] = field(default_factory=set)  # ids of string nodes by which something is fetched
+    allowance: Allowance = field(default_factory=Allowance)  # shared with the code in strings
     searching: bool = False  # something is fetched by a name that can't be read here: then every string may be one
 
 
-def survey(tree: ast.Module, aliases: dict[str, str] | None = None) -> Source:
-    """Aliases, constants, own definitions, and which strings are code, names or mere text."""
-    known = Source(tree, dict(aliases or {}))
+def survey(tree: ast.Module, aliases: dict[str, str] | None = None, allowance: Allowance | None = None) -> Source:
+    """Aliases, constants, own definitions, and which strings are code, names or mere text. Raises TooMuch."""
+    known = Source(tree, dict(aliases or {}), allowance=allowance or Allowance())
     nodes = list(ast.walk(tree))
     for node in nodes:
         _note(node, known)
@@ -163,7 +164,7 @@ def _namespace(node: ast.expr) -> ast.expr | None:
 
 
 def _pair(text: ast.expr, owner: ast.expr | None, known: Source) -> tuple[str, ast.expr | None] | None:
-    name = fold(text, known.constants)
+    name = fold(text, known.constants, known.allowance)
     return (name, owner) if name and IDENTIFIER.fullmatch(name) else None
 
 
@@ -196,7 +197,7 @@ def _fetch_by(text: ast.expr, known: Source) -> None:
     known.names.add(id(text))
     if isinstance(text, ast.Name) and text.id in known.constants:
         known.names.add(id(known.constants[text.id]))
-    if fold(text, known.constants) is None:
+    if fold(text, known.constants, known.allowance) is None:
         known.searching = True
 
 

@@ -8,7 +8,7 @@ import pytest
 from attngrade.catalog import OffLimits, builtin
 from attngrade.grading.rules import broken_rules, last_matches
 from attngrade.grading.source import Unreadable, read_source
-from attngrade.verdict import Word
+from attngrade.verdict import Reason, Word
 
 RULES = (OffLimits("name", "scaled_dot_product_attention"), OffLimits("name", "MultiheadAttention"), OffLimits("module", "torch.nn.attention"))
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
@@ -40,6 +40,9 @@ ROADS = {
     "attrgetter": "import operator\ndef f(q):\n    return operator.attrgetter('nn.functional.scaled_dot_product_attention')(torch)(q)",
     "eval": "def f(q):\n    return eval('F.scaled_dot_product_attention(q, q, q)')",
     "exec of a name": "CODE = 'r = F.scaled_dot_' + 'product_attention'\ndef f(q):\n    exec(CODE)",
+    "eval in an assertion": "def f(q):\n    assert (a := eval('F.scaled_dot_product_attention')) is not None\n    return a(q)",
+    "eval in a raise": "def f(q):\n    raise StopIteration(eval('F.scaled_dot_product_attention')(q))",
+    "a long text": "def f(q):\n    exec('" + "r = 1\\n" * 1500 + "F.scaled_dot_product_attention(q, q, q)')",
     "eval in eval": "def f(q):\n    return eval('eval(\"F.scaled_dot_product_attention\")')",
     "script": "def f(q):\n    return torch.jit.CompilationUnit('def g(q):\\n  return torch.scaled_dot_product_attention(q, q, q)').g(q)",
     "by schema": "def f(q):\n    return torch._C._jit_get_operation('aten::scaled_dot_product_attention')[0](q)",
@@ -124,6 +127,40 @@ def test_reading_takes_bounded_time(name: str) -> None:
     broken_rules(read_source((HEAD + BOMBS[name]).encode(), "bomb.py"), RULES, ("f",))
 
     assert time.process_time() - started < 5
+
+
+LETTERS = "A = [" + "'a'," * 3900 + "]\n"
+ENDLESS = {
+    "letters from a list": "f = getattr\n" + LETTERS + "f(F, A[0])\n" * 10_000,
+    "joined lists": "f = getattr\n" + LETTERS + "f(F, ''.join(A))\n" * 8_000,
+    "texts of code": "B = '" + "a+" * 4900 + "a'\n" + "eval(B + '')\n" * 15_000,
+    "letter by letter": "f = getattr\n" + "f(F, ''.join([c for c in 'a' * 3900]))\n" * 5_000,
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_strings_put_together_without_end_are_given_up_on_with_a_sentence(name: str) -> None:
+    started = time.process_time()
+
+    with pytest.raises(Unreadable, match="puts strings together without end"):
+        broken_rules(read_source((HEAD + ENDLESS[name]).encode(), "bomb.py"), RULES, ("f",))
+
+    assert time.process_time() - started < 10
+
+
+def test_what_is_shown_of_a_long_expression_is_its_path() -> None:
+    long = "g(" + "q, " * 60_000 + ").scaled_dot_product_attention" + "[0].scaled_dot_product_attention" * 400
+
+    (broken, *_) = broken_rules(f"{HEAD}def f(q):\n    return {long}\n", RULES, ("f",))
+
+    assert broken.shown == "scaled_dot_product_attention"
+
+
+def test_a_file_that_reads_for_ever_gets_a_verdict(graded) -> None:  # type: ignore[no-untyped-def]
+    verdict = graded("exercise03", HEAD + ENDLESS["texts of code"], name_mistakes=False)
+
+    assert verdict.word is Word.FAILED and verdict.reason is Reason.LOAD_ERROR
+    assert "nobody reads that" in verdict.message
 
 
 @pytest.mark.parametrize("source", ["import a" + ".a" * 100_000, "from a" + "\\\n . a" * 30_000 + " import b", "x = a" + ".a" * 100_000])
