@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
+import shutil
 import signal
 import sys
+import textwrap
 import threading
 from typing import Any
 
@@ -118,6 +121,24 @@ def own_fault(error: Exception) -> str:
             "Nobody is charged for it. Set ATTNGRADE_TRACEBACK=1 and run it again for a report that helps to mend it.")
 
 
+def complain(error: click.ClickException | AttngradeError) -> None:
+    """Say an error; on a terminal no word of it is broken in two."""
+    text = f"Error: {error}"
+    if isinstance(error, click.ClickException):
+        error.show(told := io.StringIO())
+        text = told.getvalue().removesuffix("\n")
+    if sys.stderr is not None and sys.stderr.isatty():
+        width = shutil.get_terminal_size((80, 24)).columns
+        text = "\n".join(piece for line in text.split("\n") for piece in filled(line, width))
+    click.echo(text, err=True)
+
+
+def filled(line: str, width: int) -> list[str]:
+    """A line as lines of at most ``width``, the further ones as far to the right as the first."""
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+
+
 def main(args: list[str] | None = None) -> None:
     """Run the command line; every error a person sees is one sentence and an exit code."""
     stopped_by = tidy_ends()
@@ -126,16 +147,13 @@ def main(args: list[str] | None = None) -> None:
     except click.exceptions.Abort:
         click.echo("Stopped.", err=True)
         sys.exit(128 + (stopped_by[0] if stopped_by else signal.SIGINT))
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except AttngradeError as error:
-        click.echo(f"Error: {error}", err=True)
+    except (click.ClickException, AttngradeError) as error:
+        complain(error)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
     except Exception as error:  # exit code 1 would be somebody's failed check
-        click.echo(f"Error: {own_fault(error)}", err=True)
+        complain(AttngradeError(own_fault(error)))
         sys.exit(AttngradeError.exit_code)
     sys.exit(code if isinstance(code, int) else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import json
+import re
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
     from ..store import Store
 
+CHECK_LINE = re.compile(r"\s*Check\b.*attngrade check ")  # the last line of a stub, which `show` says itself
 PACK = click.option("--pack", type=click.Path(path_type=Path, file_okay=False), help="Use the exercise set in this folder.")
 WORKSPACE = click.option("--workspace", type=click.Path(path_type=Path, file_okay=False), help="The folder with your files.")
 
@@ -43,7 +45,7 @@ def list_(style: str, pack: Path | None, workspace: Path | None) -> None:
     title = max(len(row["title"]) for row in rows)
     for row in rows:
         needs = "  (GPU to pass)" if row["gpu"] else ""
-        click.echo(f"{row['exercise']}  {row['title']:<{title}}  {row['state']:<11}  {row['best']:g}/{row['points']:g}{needs}"[:width])
+        click.echo(f"{row['exercise']}  {row['title']:<{title}}  {row['state']:<11}  {row['best']:g}/{row['points'] + row['stretch_points']:g}{needs}"[:width])
         click.echo(click.wrap_text(row["promise"], width, "            ", "            "))
     click.echo("\nRead one: attngrade show 1.  Check one: attngrade check 1.")
 
@@ -85,22 +87,51 @@ def show(exercise: str, pack: Path | None) -> None:
 
     found = open_pack(pack).find(exercise)
     tree = ast.parse(found.stub.read_text(encoding="utf-8"))
-    click.secho(f"{found.id}  {found.title}   {found.points:g} points" + (f" + {found.stretch_points:g} stretch" if found.stretch_points else ""), bold=True)
-    click.echo(found.promise + "\n")
-    click.echo((ast.get_docstring(tree) or "").strip() + "\n")
+    width = min(shutil.get_terminal_size((80, 24)).columns, 100)
+    points = f"{found.points:g} points" + (f" + {found.stretch_points:g} stretch" if found.stretch_points else "")
+    click.secho(click.wrap_text(f"{found.id}, {found.title}: {points}", width), bold=True)
+    click.echo(click.wrap_text(found.promise, width) + "\n")
+    click.echo("\n".join(statement(ast.get_docstring(tree) or "", width)) + "\n")
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in found.functions:
-            _function(node)
+            _function(node, width)
     needs = "numpy" if found.framework == "numpy" else "torch" + (", triton, and a CUDA device to pass" if found.gpu else "")
-    click.echo(f"Needs {needs}.  Check it: attngrade check {found.id}.  Help: attngrade hint {found.id}.")
+    click.echo(click.wrap_text(f"Needs {needs}.  Check it: attngrade check {found.number}.  Help: attngrade hint {found.number}.", width))
 
 
-def _function(node: ast.FunctionDef | ast.ClassDef) -> None:
+def statement(text: str, width: int) -> list[str]:
+    """A stub's docstring for a screen: prose is filled, formulas stay as they are, a remark that is too far to the right stands nearer, or below."""
+    from ..render.prose import blocks, wrapped
+
+    lines: list[str] = []
+    for block in blocks("\n".join(line for line in text.split("\n") if not CHECK_LINE.match(line))):
+        lines += [""] if lines else []
+        if block.kind == "code":
+            lines += [piece for line in block.lines for piece in _formula(line, width)]
+        else:
+            lines += wrapped("\n".join(f"- {line}" for line in block.lines) if block.kind == "list" else block.lines[0], width)
+    return lines
+
+
+def _formula(line: str, width: int) -> list[str]:
+    """A line of code or algebra, broken where it has gaps if it is too long; its first line at four spaces, the others at eight."""
+    if len(line) + 4 <= width:
+        return [f"    {line}"]
+    made = ["   "]
+    for gap, piece in re.findall(r"( *)(\S+(?: \S+)*)", line):
+        apart = gap[:4] or " "
+        if len(made[-1] + apart + piece) > width and made[-1].strip():
+            made.append(" " * 8 + piece)
+        else:
+            made[-1] += apart + piece
+    return made
+
+
+def _function(node: ast.FunctionDef | ast.ClassDef, width: int) -> None:
     if isinstance(node, ast.FunctionDef):
-        click.secho(f"{node.name}({ast.unparse(node.args)})", fg="cyan")
+        click.secho(click.wrap_text(f"{node.name}({ast.unparse(node.args)})", width, "", "        "), fg="cyan")
     else:
         click.secho(f"class {node.name}", fg="cyan")
-    width = min(shutil.get_terminal_size((80, 24)).columns, 100)
     for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
         click.echo(click.wrap_text(" ".join(paragraph.split()), width, "    ", "    "))
     click.echo()

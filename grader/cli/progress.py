@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..quiz.question import Bank
     from ..store import Store
 
+MISTAKES = 5
 _DAYS = 14
 _A_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
@@ -117,10 +118,14 @@ def _text(record: dict[str, Any]) -> list[str]:
     wide = min(40, max((len(row["title"]) for row in record["exercises"]), default=0))
     lines = ["Exercises", *(_exercise_row(row, wide) for row in record["exercises"]), ""]
     lines += [f"Questions: {questions['seen']} of {questions['total']} seen, {questions['due']} due, {questions['wrong']} wrong last time"]
-    lines += [_topic_row(row) for row in questions["topics"]]
+    begun = [row for row in questions["topics"] if row["seen"]]
+    unseen = len(questions["topics"]) - len(begun)
+    lines += [_topic_row(row) for row in begun]
+    lines += [f"  {unseen} topic{'s' if unseen > 1 else ''} not begun: attngrade quiz"] if unseen else []
     if record["misconceptions"]:
         beaten = sum(row["overcome"] for row in record["misconceptions"])
-        lines += ["", f"Misconceptions: {len(record['misconceptions'])} met, {beaten} overcome", *(_mistake_row(row) for row in record["misconceptions"][:5])]
+        lines += ["", f"Misconceptions: {len(record['misconceptions'])} met, {beaten} overcome", *(_mistake_row(row) for row in record["misconceptions"][:MISTAKES])]
+        lines += [f"  and {len(record['misconceptions']) - MISTAKES} more: --format json lists them"] if len(record["misconceptions"]) > MISTAKES else []
     if record["days"]:
         run = record["streak"]
         lines += ["", f"Streak: {run['days']} day{'s' if run['days'] != 1 else ''}, longest {run['longest']}", *(f"  {row['day']}  {'▪' * min(row['entries'], 30)} {row['entries']}" for row in record["days"][-_DAYS:])]

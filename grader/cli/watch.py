@@ -69,7 +69,8 @@ def known(exercise: Exercise, data: bytes, verdict: Verdict) -> bool:
 
 def _commands(pack: Path | None) -> dict[str, Callable[[Exercise], None]]:
     """What the keys run: other commands of this program, in this process."""
-    from . import cli
+    from ..errors import AttngradeError
+    from . import cli, complain, own_fault
 
     def run(*words: str) -> None:
         options = ["--pack", str(pack)] if pack is not None and words[0] in ("hint", "show", "list") else []
@@ -79,10 +80,10 @@ def _commands(pack: Path | None) -> dict[str, Callable[[Exercise], None]]:
             return
         except (click.exceptions.Abort, KeyboardInterrupt):
             click.echo("Stopped.")
-        except click.ClickException as error:
-            error.show()
+        except (click.ClickException, AttngradeError) as error:
+            complain(error)
         except Exception as error:
-            click.echo(f"Error: {error}")
+            complain(AttngradeError(own_fault(error)))
 
     return {
         "h": lambda one: run("hint", one.id), "s": lambda one: run("show", one.id), "l": lambda one: run("list"), "p": lambda one: run("plot", one.id),

@@ -108,6 +108,12 @@ def place(tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
+def path(place: Workspace) -> Path:
+    """The first exercise's file."""
+    return place.path(builtin().exercises[0])
+
+
+@pytest.fixture
 def watching(tmp_path: Path, place: Workspace) -> Iterator[Callable[..., Watching]]:
     """``watching(columns=60)``: a session in the workspace."""
     started: list[Watching] = []

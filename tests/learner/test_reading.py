@@ -1,0 +1,65 @@
+"""Statements, lists and errors on a terminal of any width: no word is cut, nothing runs past the edge."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from attngrade.catalog import builtin
+from attngrade.cli.exercises import statement
+
+pty = pytest.importorskip("pty")
+
+
+@pytest.mark.parametrize("exercise", builtin().exercises, ids=lambda one: one.id)
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_statement_fits_the_terminal(attngrade, exercise, width):
+    told = attngrade("show", exercise.id, environ={"COLUMNS": str(width)})
+
+    assert max(map(len, told.stdout.split("\n"))) <= width
+    assert told.stdout.count("attngrade check") == 1
+
+
+def test_a_wide_terminal_shows_formulas_as_they_are_written():
+    line = "logit   =  q . k / sqrt(Dh)                 p = softmax(row of logits)"
+
+    assert statement(f"Words.\n\n    {line}", 100)[2:] == [f"    {line}"]
+
+
+def test_a_remark_too_far_to_the_right_stands_nearer_or_below():
+    line = "logit   =  q . k / sqrt(Dh)                 p = softmax(row of logits)"
+
+    assert statement(f"    {line}", 64) == ["    logit   =  q . k / sqrt(Dh)    p = softmax(row of logits)"]
+    assert statement(f"    {line}", 40) == ["    logit   =  q . k / sqrt(Dh)", "        p = softmax(row of logits)"]
+
+
+def test_all_words_of_a_statement_are_there():
+    for exercise in builtin().exercises:
+        text = exercise.stub.read_text(encoding="utf-8").split('"""')[1]
+        wanted = [line for line in text.split("\n") if not re.match(r"Check\b", line)]
+
+        assert " ".join(statement(text, 60)).split() == " ".join(wanted).split()
+
+
+def test_points_in_the_list_are_out_of_all_there_are(attngrade, tmp_path):
+    with_stretch = next(one for one in builtin().exercises if one.stretch_points)
+    line = next(line for line in attngrade("list").stdout.split("\n") if line.startswith(with_stretch.id))
+
+    assert f" 0/{with_stretch.points + with_stretch.stretch_points:g}" in line
+
+
+@pytest.mark.parametrize("arguments", [("show", "9"), ("hint",), ("solution", "4"), ("check", "nine")])
+def test_an_error_on_a_terminal_breaks_no_word(tmp_path, arguments):
+    master, slave = pty.openpty()
+    own = {**os.environ, "ATTNGRADE_HOME": str(tmp_path), "COLUMNS": "60"}
+    done = subprocess.run([sys.executable, "-m", "attngrade", *arguments], stdout=slave, stderr=slave, stdin=slave, env=own, cwd=tmp_path, check=False)
+    os.close(slave)
+    lines = os.read(master, 65536).decode().replace("\r\n", "\n").rstrip("\n").split("\n")
+    os.close(master)
+
+    assert done.returncode == 2
+    assert any(line.startswith("Error: ") for line in lines)
+    assert max(map(len, lines)) <= 60
