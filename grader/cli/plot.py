@@ -52,8 +52,9 @@ def plot(
     from ..plot.terminal import as_text
 
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    click.echo(as_text(made, width=min(100, max(40, shutil.get_terminal_size((80, 24)).columns)), colour=colour))
-    click.echo(f"\n{because}")
+    width = min(100, max(40, shutil.get_terminal_size((80, 24)).columns))
+    click.echo(as_text(made, width=width, colour=colour))
+    click.echo("\n" + click.wrap_text(because, width))
 
 
 def _source(exercise: Exercise, pack: Pack, reference: bool, workspace: Path | None) -> Source:

@@ -195,8 +195,8 @@ class Grading:
         if isinstance(error, Raised):
             return self._raised(lost, error)
         if isinstance(error, WorkerError):
-            last = self._last_call()
-            return replace(lost, message=str(error), evidence=Evidence(arguments=last), reason=Reason(error.reason))
+            asked = f" This check asks for {' and '.join(expected.functions)}." if expected.functions and not any(name in str(error) for name in expected.functions) else ""
+            return replace(lost, message=f"{error}{asked}", reason=Reason(error.reason))  # the call that did not come back is none of those recorded
         if isinstance(error, NotLoaded):
             return replace(lost, outcome=Outcome.SKIPPED, message=f"Did not run: {error}")
         if isinstance(error, pytest.skip.Exception):

@@ -16,6 +16,7 @@ HUES = ("blue", "red", "green", "magenta", "cyan")
 SHADES = "·░▒▓█"
 HEIGHT = 13
 BETWEEN = 4
+SHORT_NAME = 3  # so long a column's name may be and still make its cells wider
 
 
 def as_text(picture: Picture, *, width: int, colour: bool) -> str:
@@ -142,7 +143,8 @@ def _cell_width(grid: Grid) -> int:
     if grid.labels is None:
         return 2
     rows, columns = grid.shape
-    return max(len(_label(grid, r, c)) for r in range(rows) for c in range(columns)) + (grid.shade is not None)
+    labels = max(len(_label(grid, r, c)) for r in range(rows) for c in range(columns)) + (grid.shade is not None)
+    return max([labels, *(len(name) for name in grid.columns if len(name) <= SHORT_NAME)])
 
 
 def _label(grid: Grid, row: int, column: int) -> str:

@@ -15,7 +15,7 @@ MARKS = {Word.PASSED: ("✓", "green"), Word.PROVISIONAL: ("◐", "yellow"), Wor
 UNSEEN = "ot verified here"
 REASONS = {
     Reason.NOT_IMPLEMENTED: "Not written yet.", Reason.NO_GPU: "The arithmetic is right; the kernel has not met a GPU yet.",
-    Reason.RULE_BROKEN: "A rule of the exercise is broken.", Reason.TIMEOUT: "The time limit ran out.",
+    Reason.RULE_BROKEN: "A rule of the exercise is broken.", Reason.TIMEOUT: "The time limit ran out: look for a loop that never ends, or one over every element.",
     Reason.MEMORY: "The memory limit was met.", Reason.CRASH: "The submission's process ended early.",
 }
 

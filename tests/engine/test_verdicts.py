@@ -56,6 +56,14 @@ def test_an_endless_loop_meets_the_time_limit(graded):
     assert (verdict.word, verdict.reason) == (Word.FAILED, Reason.TIMEOUT)
 
 
+def test_what_never_comes_back_is_told_of_the_function_that_was_asked_and_of_no_other(graded):
+    verdict = graded(EXERCISE, SOLUTION.replace("    if lengths.ndim != 1", "    while True: pass\n    if lengths.ndim != 1", 1), limits=Limits(timeout_s=2.5))
+
+    told = next(check for check in verdict.failed if check.reason is Reason.TIMEOUT)
+    assert "This check asks for padding_mask." in told.message
+    assert told.evidence is None
+
+
 def test_too_much_memory_meets_the_memory_limit(graded):
     verdict = graded(EXERCISE, SOLUTION.replace('    t_k = t_q if t_k is None else t_k', "    torch.ones(1 << 30).sum()\n    t_k = t_k or t_q", 1), limits=Limits(memory_mib=1024))
 

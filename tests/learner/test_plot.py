@@ -53,6 +53,10 @@ def test_every_picture_fits_the_terminal_and_needs_no_colour(shown, width):
     assert max(map(len, text.splitlines())) <= width
 
 
+def test_no_column_is_named_by_dots_alone(shown):
+    assert not [line for line in as_text(shown[1], width=80, colour=False).splitlines() if line.strip() and not line.strip(" …")]
+
+
 def test_colour_adds_nothing_but_colour(shown):
     plain, coloured = (as_text(shown[1], width=80, colour=colour) for colour in (False, True))
 
