@@ -18,7 +18,6 @@ from .completion import exercise_names
 
 if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
-    from ..store import Store
 
 CHECK_LINE = re.compile(r"\s*Check\b.*attngrade check ")  # the last line of a stub, which `show` says itself
 PACK = click.option("--pack", type=click.Path(path_type=Path, file_okay=False), help="Use the exercise set in this folder.")
@@ -144,33 +143,26 @@ def _function(node: ast.FunctionDef | ast.ClassDef, width: int) -> None:
 def hint(exercise: str, again: bool, pack: Path | None) -> None:
     """The next hint for EXERCISE, one at a time; after a named mistake, one about that mistake first."""
     from ..catalog import open_pack
-    from ..store import Hint, open_store
+    from ..store import open_store
+    from .hinting import following, seen
 
     found = open_pack(pack).find(exercise)
     with open_store() as store:
-        texts = [*about_mistakes(found, store), *found.hints]
-        seen = store.hints_shown(found.id)
         if again:
-            for number, text in enumerate(texts[:seen], 1):
-                _say_hint(number, len(texts), text)
-        elif seen >= len(texts):
-            click.echo(f"You have seen all {len(texts)} hints (--again shows them). `attngrade solution {found.id} --give-up` shows the reference.")
-        else:
-            _say_hint(seen + 1, len(texts), texts[seen])
-            store.add(Hint(found.id, seen + 1), at=datetime.now(UTC))
+            for text in seen(found, store) or [f"You have seen no hint yet. `attngrade hint {found.number}` shows the first."]:
+                _fill(text)
+            return
+        coming = following(found, store)
+        if coming is None:
+            count = len(found.hints)
+            _fill(f"You have seen all {count} hints (--again shows them). `attngrade solution {found.number} --give-up` shows the reference.")
+            return
+        _fill(coming[0])
+        store.add(coming[1], at=datetime.now(UTC))
 
 
-def about_mistakes(exercise: Exercise, store: Store) -> list[str]:
-    """Hints about misconceptions that checks have named, in the order of their first naming (so that numbers stay put)."""
-    told: dict[str, str] = {}
-    for entry in store.attempts(exercise.id):
-        for name, text in zip(entry.record.misconceptions, entry.record.hints, strict=False):
-            told.setdefault(name, text)
-    return [text for text in told.values() if text][:3]
-
-
-def _say_hint(number: int, count: int, text: str) -> None:
-    click.echo(click.wrap_text(f"Hint {number} of {count}: {' '.join(text.split())}", min(shutil.get_terminal_size((80, 24)).columns, 100)))
+def _fill(text: str) -> None:
+    click.echo(click.wrap_text(" ".join(text.split()), min(shutil.get_terminal_size((80, 24)).columns, 100)))
 
 
 @click.command("solution", epilog="Example: attngrade solution exercise03 --diff")

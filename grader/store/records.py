@@ -35,6 +35,7 @@ class Hint:
     kind: ClassVar[str] = "hint"
     exercise: str
     number: int
+    about: str = ""  # the misconception that it is about; empty for one of the exercise's own
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from attngrade.catalog import builtin
+from attngrade.cli.hinting import following, seen
+from attngrade.store import Attempt, open_store
 
 SIXTH = builtin().find("exercise06")
 UNSCALED = SIXTH.solution.read_text(encoding="utf-8").replace("q.to(wide) * d**-0.5", "q.to(wide)") + '''
@@ -26,16 +29,59 @@ def workspace(attngrade, tmp_path):
 
 
 def test_after_a_named_mistake_the_next_hint_is_about_it(attngrade, workspace):
-    first = attngrade("hint", "6", cwd=workspace).stdout
+    first = " ".join(attngrade("hint", "6", cwd=workspace).stdout.split())
     second = attngrade("hint", "6", cwd=workspace).stdout
 
-    assert first.startswith(f"Hint 1 of {len(SIXTH.hints) + 1}: You were told: Your loop over the blocks uses the bare products")
-    assert "Look at the factor Dh ** -0.5" in " ".join(first.split())
+    assert first.startswith("Hint about your mistake: You were told: Your loop over the blocks uses the bare products")
+    assert "Look at the factor Dh ** -0.5" in first
     assert " ".join(SIXTH.hints[0].split())[:30] in " ".join(second.split())
 
 
 def test_a_hint_needs_no_torch(attngrade, workspace):
     told = attngrade("hint", "6", cwd=workspace, environ={"PYTHONPROFILEIMPORTTIME": "1"})
 
-    assert told.stdout.startswith("Hint 1 of")
+    assert told.stdout.startswith("Hint about your mistake")
     assert not [line for line in told.stderr.splitlines() if line.rpartition("|")[2].strip() in ("torch", "numpy")]
+
+
+@pytest.fixture
+def store(tmp_path):
+    with open_store(tmp_path / "attngrade.db") as store:
+        yield store
+
+
+def failed(store, *named: str) -> None:
+    store.add(Attempt("exercise06", "failed", 1, 2, named, "", 0.0, "", tuple(f"text of {name}" for name in named)), datetime.now(UTC))
+
+
+def pressed(store) -> str:
+    coming = following(SIXTH, store)
+    if coming is None:
+        return ""
+    store.add(coming[1], datetime.now(UTC))
+    return coming[0]
+
+
+def test_a_mended_mistake_is_no_subject_any_more(store):
+    failed(store, "old")
+    failed(store, "new")
+
+    assert pressed(store) == "Hint about your mistake: text of new"
+    assert pressed(store).startswith(f"Hint 1 of {len(SIXTH.hints)}: ")
+
+
+def test_each_mistake_has_its_hint_once_and_the_exercises_own_keep_their_numbers(store):
+    assert pressed(store).startswith("Hint 1 of ")
+    failed(store, "a", "b")
+    assert [pressed(store) for _ in "ab"] == ["Hint about your mistake: text of a", "Hint about your mistake: text of b"]
+    failed(store, "a")
+    assert pressed(store).startswith("Hint 2 of ")
+
+
+def test_after_the_last_there_is_none_and_again_shows_them_all_in_order(store):
+    failed(store, "a")
+    said = [pressed(store) for _ in range(len(SIXTH.hints) + 1)]
+
+    assert pressed(store) == ""
+    assert seen(SIXTH, store) == ["Hint about a mistake: text of a", *said[1:]]
+    assert store.hints_shown("exercise06") == len(SIXTH.hints) + 1

@@ -128,7 +128,7 @@ def test_what_cannot_be_meant_gets_a_sentence_and_no_traceback(kernel, code, say
 
 
 def test_the_line_magic_runs_a_command(kernel):
-    assert "Hint 1 of" in kernel.run("%attngrade hint 3")[0]
+    assert kernel.run("%attngrade hint 3")[0].startswith("Hint ")
     assert "exercise06" in kernel.run("%attngrade list")[0]
 
 
