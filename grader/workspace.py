@@ -94,8 +94,9 @@ def init(folder: Path, pack: Pack) -> Workspace:
     """Write a new workspace: the stubs and a short README. Raises UsageProblem where something would be overwritten."""
     there = [f"{exercise.module}.py" for exercise in pack.exercises if (folder / f"{exercise.module}.py").exists()]
     if there:
+        other = folder.with_name(f"{folder.resolve().name}_again")
         raise UsageProblem(f"{folder} already holds {there[0]}{f' and {len(there) - 1} more' if len(there) > 1 else ''}; nothing was written. "
-                           f"Name another folder (attngrade init my_attention), or `attngrade reset EXERCISE` for a fresh stub.")
+                           f"Go on there, put one stub back with `attngrade reset EXERCISE`, or name another folder: attngrade init {other}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for exercise in pack.exercises:

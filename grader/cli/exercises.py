@@ -7,6 +7,7 @@ import difflib
 import json
 import re
 import shutil
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
 
 CHECK_LINE = re.compile(r"\s*Check\b.*attngrade check ")  # the last line of a stub, which `show` says itself
 PACK = click.option("--pack", type=click.Path(path_type=Path, file_okay=False), help="Use the exercise set in this folder.")
+FORMAT = click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 WORKSPACE = click.option("--workspace", type=click.Path(path_type=Path, file_okay=False), help="The folder with your files.")
 
 
 @click.command("list", epilog="Example: attngrade list --format json")
-@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@FORMAT
 @PACK
 @WORKSPACE
 def list_(style: str, pack: Path | None, workspace: Path | None) -> None:
@@ -72,9 +74,12 @@ def state_of(exercise: Exercise, pack: Pack, folder: Path | None = None) -> tupl
         last = attempts[-1].verdict  # what no longer holds is demoted; a pass on a GPU outlasts a look without one
         return ("passed" if last == "provisional" and "passed" in same else last if last in ("passed", "provisional") else "failed"), best
     try:
-        return ("untouched" if find(folder, pack).untouched(exercise) else "started"), best
+        place = find(folder, pack)
     except UsageProblem:
         return "no file", best
+    if not place.path(exercise).is_file():
+        return "no file", best
+    return ("untouched" if place.untouched(exercise) else "started"), best
 
 
 @click.command("show", epilog="Example: attngrade show exercise03")
@@ -139,39 +144,37 @@ def _function(node: ast.FunctionDef | ast.ClassDef, width: int) -> None:
 @click.command("hint", epilog="Example: attngrade hint exercise03")
 @click.argument("exercise", shell_complete=exercise_names)
 @click.option("--again", is_flag=True, help="Show the hints seen so far once more.")
+@FORMAT
 @PACK
-def hint(exercise: str, again: bool, pack: Path | None) -> None:
+def hint(exercise: str, again: bool, style: str, pack: Path | None) -> None:
     """The next hint for EXERCISE, one at a time; after a named mistake, one about that mistake first."""
     from ..catalog import open_pack
-    from ..store import open_store
+    from ..store import Hint, open_store
     from .hinting import following, seen
 
     found = open_pack(pack).find(exercise)
     with open_store() as store:
-        if again:
-            for text in seen(found, store) or [f"You have seen no hint yet. `attngrade hint {found.number}` shows the first."]:
-                _fill(text)
-            return
-        coming = following(found, store)
-        if coming is None:
-            count = len(found.hints)
-            _fill(f"You have seen all {count} hints (--again shows them). `attngrade solution {found.number} --give-up` shows the reference.")
-            return
-        _fill(coming[0])
-        store.add(coming[1], at=datetime.now(UTC))
-
-
-def _fill(text: str) -> None:
-    click.echo(click.wrap_text(" ".join(text.split()), min(shutil.get_terminal_size((80, 24)).columns, 100)))
+        coming = None if again else following(found, store)
+        if coming is not None:
+            store.add(Hint(found.id, store.hints_shown(found.id) + 1, coming.about), at=datetime.now(UTC))
+        said = seen(found, store) if again else [coming] if coming is not None else []
+    if style == "json":
+        click.echo(json.dumps({"schema_version": 1, "exercise": found.id, "hints": [asdict(each) for each in said]}, indent=1))
+        return
+    none = (f"You have seen no hint yet. `attngrade hint {found.number}` shows the first." if again else
+            f"You have seen all {len(found.hints)} hints (--again shows them). `attngrade solution {found.number} --give-up` shows the reference.")
+    for sentence in [each.sentence for each in said] or [none]:
+        click.echo(click.wrap_text(sentence, min(shutil.get_terminal_size((80, 24)).columns, 100)))
 
 
 @click.command("solution", epilog="Example: attngrade solution exercise03 --diff")
 @click.argument("exercise", shell_complete=exercise_names)
 @click.option("--give-up", is_flag=True, help="Show it though the exercise isn't passed; this is recorded.")
 @click.option("--diff", is_flag=True, help="Show what differs from your own file.")
+@FORMAT
 @PACK
 @WORKSPACE
-def solution(exercise: str, give_up: bool, diff: bool, pack: Path | None, workspace: Path | None) -> None:
+def solution(exercise: str, give_up: bool, diff: bool, style: str, pack: Path | None, workspace: Path | None) -> None:
     """The reference solution of EXERCISE, once it is passed (or with --give-up)."""
     from ..catalog import open_pack
     from ..store import GiveUp, open_store
@@ -182,15 +185,21 @@ def solution(exercise: str, give_up: bool, diff: bool, pack: Path | None, worksp
     with open_store() as store:
         earned = store.passed(found.id) or store.gave_up(found.id) or any(entry.record.verdict == "provisional" for entry in store.attempts(found.id))
         if not earned and not give_up:
-            raise UsageProblem(f"{found.id} isn't passed yet. `attngrade hint {found.id}` helps; `--give-up` shows the reference and is recorded.")
+            raise UsageProblem(f"{found.id} isn't passed yet. `attngrade hint {found.number}` helps; `--give-up` shows the reference and is recorded.")
         if not earned:
             store.add(GiveUp(found.id), at=datetime.now(UTC))
     text = found.solution.read_text(encoding="utf-8")
-    if diff:
-        own = find(workspace, pack_found).file(found)
-        mine = own.read_text(encoding="utf-8", errors="replace")
-        text = "".join(difflib.unified_diff(mine.splitlines(True), text.splitlines(True), f"yours/{own.name}", f"reference/{own.name}"))
-    click.echo(text or "Your file is the reference, line by line.")
+    apart = _apart(find(workspace, pack_found).file(found), text) if diff else None
+    if style == "json":
+        click.echo(json.dumps({"schema_version": 1, "exercise": found.id, "source": text, "diff": apart}, indent=1))
+    else:
+        click.echo(text if apart is None else apart or "Your file is the reference, line by line.")
+
+
+def _apart(own: Path, reference: str) -> str:
+    """What stands in one and not in the other, as a unified diff."""
+    mine = own.read_text(encoding="utf-8", errors="replace")
+    return "".join(difflib.unified_diff(mine.splitlines(True), reference.splitlines(True), f"yours/{own.name}", f"reference/{own.name}"))
 
 
 COMMANDS = [list_, show, hint, solution]

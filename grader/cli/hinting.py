@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..store import Hint
@@ -11,27 +12,42 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-def following(exercise: Exercise, store: Store) -> tuple[str, Hint] | None:
-    """The sentence to say, and its record; None once all have been seen. A mistake that is mended is no subject any more."""
+@dataclass(frozen=True)
+class Said:
+    """A hint: about a misconception, or the exercise's own with its number."""
+
+    text: str
+    about: str = ""
+    number: int = 0
+    of: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """As a person reads it."""
+        return " ".join((f"Hint about a mistake: {self.text}" if self.about else f"Hint {self.number} of {self.of}: {self.text}").split())
+
+
+def following(exercise: Exercise, store: Store) -> Said | None:
+    """The next one; None once all have been seen. A mistake that is mended is no subject any more."""
     before = [entry.record for entry in store.entries(Hint, about=exercise.id)]
     told = {hint.about for hint in before}
     for name, text in _of_latest(exercise, store):
         if name not in told:
-            return f"Hint about your mistake: {text}", Hint(exercise.id, len(before) + 1, name)
+            return Said(text, name)
     own = sum(not hint.about for hint in before)
-    return (_numbered(exercise, own), Hint(exercise.id, len(before) + 1)) if own < len(exercise.hints) else None
+    return _own(exercise, own) if own < len(exercise.hints) else None
 
 
-def seen(exercise: Exercise, store: Store) -> list[str]:
-    """The sentences said so far, in that order."""
+def seen(exercise: Exercise, store: Store) -> list[Said]:
+    """Those said so far, in that order."""
     about = {name: text for entry in store.attempts(exercise.id) for name, text in zip(entry.record.misconceptions, entry.record.hints, strict=False)}
-    said, own = [], 0
+    said: list[Said] = []
     for entry in store.entries(Hint, about=exercise.id):
+        own = sum(not each.about for each in said)
         if entry.record.about:
-            said.append(f"Hint about a mistake: {about.get(entry.record.about, entry.record.about)}")
+            said.append(Said(about.get(entry.record.about, entry.record.about), entry.record.about))
         elif own < len(exercise.hints):
-            said.append(_numbered(exercise, own))
-            own += 1
+            said.append(_own(exercise, own))
     return said
 
 
@@ -41,5 +57,5 @@ def _of_latest(exercise: Exercise, store: Store) -> list[tuple[str, str]]:
     return [(name, text) for name, text in zip(latest.misconceptions, latest.hints, strict=False) if text] if latest is not None else []
 
 
-def _numbered(exercise: Exercise, place: int) -> str:
-    return f"Hint {place + 1} of {len(exercise.hints)}: {exercise.hints[place]}"
+def _own(exercise: Exercise, place: int) -> Said:
+    return Said(exercise.hints[place], "", place + 1, len(exercise.hints))

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .completion import exercise_names
 from .exercises import PACK, WORKSPACE, state_of
+
+if TYPE_CHECKING:
+    from ..catalog import Exercise
+    from ..workspace import Workspace
 
 
 @click.command("init", epilog="Example: attngrade init my_attention")
@@ -64,21 +69,22 @@ def standing() -> None:
     done = sum(state in ("passed", "provisional") for state in states.values())
     click.echo(f"{place.folder}: {done} of {len(states)} exercises done.")
     for exercise in pack.exercises:
-        click.echo(f"  {exercise.id}  {exercise.title}: {states[exercise.id]}")
-    click.echo(_next(pack.exercises, states))
+        again = " (its file is the stub again)" if states[exercise.id] not in ("untouched", "no file") and place.untouched(exercise) else ""
+        click.echo(f"  {exercise.id}  {exercise.title}: {states[exercise.id]}{again}")
+    click.echo(_next(place, pack.exercises, states))
 
 
-def _next(exercises: tuple[object, ...], states: dict[str, str]) -> str:
+def _next(place: Workspace, exercises: tuple[Exercise, ...], states: dict[str, str]) -> str:
     for exercise in exercises:
-        name = getattr(exercise, "id", "")
-        if states[name] in ("passed", "provisional"):
+        state = states[exercise.id]
+        if state in ("passed", "provisional"):
             continue
-        number = getattr(exercise, "number", 0)
-        if states[name] == "no file":
-            return f"Next: attngrade reset {number}   (its file is missing)"
-        if states[name] == "untouched":
-            return f"Next: attngrade show {number}   (then edit {getattr(exercise, 'module', '')}.py, and attngrade watch)"
-        return f"Next: attngrade check {number}"
+        if not place.path(exercise).is_file():
+            near = place.renamed(exercise)
+            return f"Next: rename {near.name} to {exercise.module}.py" if near else f"Next: attngrade reset {exercise.number}   (its file is missing)"
+        if state == "untouched":
+            return f"Next: attngrade show {exercise.number}   (then edit {exercise.module}.py, and attngrade watch)"
+        return f"Next: attngrade watch {exercise.number}   (edit {exercise.module}.py and save; h is a hint)"
     return "Next: attngrade quiz --interview   (everything here is done)"
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from attngrade.catalog import builtin
 from attngrade.cli.hinting import following, seen
-from attngrade.store import Attempt, open_store
+from attngrade.store import Attempt, Hint, open_store
 
 SIXTH = builtin().find("exercise06")
 UNSCALED = SIXTH.solution.read_text(encoding="utf-8").replace("q.to(wide) * d**-0.5", "q.to(wide)") + '''
@@ -32,7 +32,7 @@ def test_after_a_named_mistake_the_next_hint_is_about_it(attngrade, workspace):
     first = " ".join(attngrade("hint", "6", cwd=workspace).stdout.split())
     second = attngrade("hint", "6", cwd=workspace).stdout
 
-    assert first.startswith("Hint about your mistake: You were told: Your loop over the blocks uses the bare products")
+    assert first.startswith("Hint about a mistake: You were told: Your loop over the blocks uses the bare products")
     assert "Look at the factor Dh ** -0.5" in first
     assert " ".join(SIXTH.hints[0].split())[:30] in " ".join(second.split())
 
@@ -40,7 +40,7 @@ def test_after_a_named_mistake_the_next_hint_is_about_it(attngrade, workspace):
 def test_a_hint_needs_no_torch(attngrade, workspace):
     told = attngrade("hint", "6", cwd=workspace, environ={"PYTHONPROFILEIMPORTTIME": "1"})
 
-    assert told.stdout.startswith("Hint about your mistake")
+    assert told.stdout.startswith("Hint about a mistake")
     assert not [line for line in told.stderr.splitlines() if line.rpartition("|")[2].strip() in ("torch", "numpy")]
 
 
@@ -58,22 +58,22 @@ def pressed(store) -> str:
     coming = following(SIXTH, store)
     if coming is None:
         return ""
-    store.add(coming[1], datetime.now(UTC))
-    return coming[0]
+    store.add(Hint("exercise06", store.hints_shown("exercise06") + 1, coming.about), datetime.now(UTC))
+    return coming.sentence
 
 
 def test_a_mended_mistake_is_no_subject_any_more(store):
     failed(store, "old")
     failed(store, "new")
 
-    assert pressed(store) == "Hint about your mistake: text of new"
+    assert pressed(store) == "Hint about a mistake: text of new"
     assert pressed(store).startswith(f"Hint 1 of {len(SIXTH.hints)}: ")
 
 
 def test_each_mistake_has_its_hint_once_and_the_exercises_own_keep_their_numbers(store):
     assert pressed(store).startswith("Hint 1 of ")
     failed(store, "a", "b")
-    assert [pressed(store) for _ in "ab"] == ["Hint about your mistake: text of a", "Hint about your mistake: text of b"]
+    assert [pressed(store) for _ in "ab"] == ["Hint about a mistake: text of a", "Hint about a mistake: text of b"]
     failed(store, "a")
     assert pressed(store).startswith("Hint 2 of ")
 
@@ -83,5 +83,5 @@ def test_after_the_last_there_is_none_and_again_shows_them_all_in_order(store):
     said = [pressed(store) for _ in range(len(SIXTH.hints) + 1)]
 
     assert pressed(store) == ""
-    assert seen(SIXTH, store) == ["Hint about a mistake: text of a", *said[1:]]
+    assert [each.sentence for each in seen(SIXTH, store)] == said
     assert store.hints_shown("exercise06") == len(SIXTH.hints) + 1
