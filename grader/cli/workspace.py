@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ..workspace import Workspace
 
 
+DONE = ("passed", "provisional")
+
+
 @click.command("init", epilog="Example: attngrade init my_attention")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 @PACK
@@ -66,10 +69,10 @@ def standing() -> None:
         click.echo("You have no workspace here.\nNext: attngrade init my_attention   (writes the exercises into a new folder)")
         return
     states = {exercise.id: state_of(exercise, pack, place.folder)[0] for exercise in pack.exercises}
-    done = sum(state in ("passed", "provisional") for state in states.values())
+    done = sum(state in DONE for state in states.values())
     click.echo(f"{place.folder}: {done} of {len(states)} exercises done.")
     for exercise in pack.exercises:
-        again = " (its file is the stub again)" if states[exercise.id] not in ("untouched", "no file") and place.untouched(exercise) else ""
+        again = " (its file is the stub again)" if states[exercise.id] in DONE and place.untouched(exercise) else ""
         click.echo(f"  {exercise.id}  {exercise.title}: {states[exercise.id]}{again}")
     click.echo(_next(place, pack.exercises, states))
 
@@ -77,7 +80,7 @@ def standing() -> None:
 def _next(place: Workspace, exercises: tuple[Exercise, ...], states: dict[str, str]) -> str:
     for exercise in exercises:
         state = states[exercise.id]
-        if state in ("passed", "provisional"):
+        if state in DONE:
             continue
         if not place.path(exercise).is_file():
             near = place.renamed(exercise)

@@ -109,7 +109,7 @@ def _number(whole: str, fraction: str, sign: str, power: str) -> str:
 def parted(failed: Iterable[CheckResult]) -> tuple[list[CheckResult], list[CheckResult], list[CheckResult]]:
     """The failures to show whole, each with a reason of its own; those that fail for one of these reasons too; all others."""
     there = list(failed)
-    crashes = {crash(check) for check in there if "ValueError was asked" not in check.message}
+    crashes = {crash(check) for check in there if "ValueError was asked" not in check.message} - {""}
     whole: dict[str, CheckResult] = {}
     same, others = [], []
     for check in there:
@@ -124,9 +124,9 @@ def parted(failed: Iterable[CheckResult]) -> tuple[list[CheckResult], list[Check
 
 
 def crash(check: CheckResult) -> str:
-    """Which error at which line a check met; its own id where it met none."""
+    """Which error at which line a check met, if any."""
     raised = re.match(r"\w+ raised \w+ \(line \d+\)", check.evidence.raised) if check.evidence is not None else None
-    return raised[0] if raised else check.id
+    return raised[0] if raised else ""
 
 
 def reason(check: CheckResult) -> str:

@@ -91,6 +91,14 @@ def test_one_error_at_one_line_is_told_once():
     assert "✗ Claim d." in text
 
 
+@pytest.mark.parametrize("note", ["came back as None where an array was asked", "has dtype float32 where float64 was asked"])
+def test_one_wrong_type_is_told_once(note):
+    text = screen(failure("a", note=note, got=1.0), failure("b", note=note, got=2.0))
+
+    assert text.count(note) == 1
+    assert "1 more failed for this reason." in text
+
+
 def test_refusals_that_fail_alike_are_not_called_one_reason():
     refused = {"message": "f: the result raised TypeError where a ValueError was asked.", "raised": "f raised TypeError (line 4): no"}
 
