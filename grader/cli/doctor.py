@@ -38,7 +38,7 @@ def _text(found: list[Finding], colour: bool, width: int) -> str:
     from ..doctor import State
     from ..render.prose import filled
 
-    marks = {State.GOOD: ("✓", "green"), State.LESS: ("◐", "yellow"), State.ABSENT: ("–", "cyan"), State.BROKEN: ("✗", "red")}
+    marks = {State.GOOD: ("✓", "green"), State.LESS: ("◐", "reset"), State.ABSENT: ("–", "reset"), State.BROKEN: ("✗", "red")}
     room = max(len(one.part) for one in found) + 4
     lines = []
     for one in found:

@@ -13,6 +13,7 @@ from .picture import Chart, Curve, Grid, Panel, Picture
 
 GLYPHS = "●○×+#"
 HUES = ("blue", "red", "green", "magenta", "cyan")
+INKS = ("white", "white", "black", "white", "black")  # what can be read on each
 SHADES = "·░▒▓█"
 HEIGHT = 13
 BETWEEN = 4
@@ -173,7 +174,7 @@ def _grid(grid: Grid, width: int, colour: bool) -> list[Line]:
             group = None if grid.group is None else int(grid.group[number][place])
             apart = "" if place == 0 else "│" if group is not None and group != int(grid.group[number][place - 1]) else " "
             plain += apart + text
-            shown += apart + (text if group is None else _style(text, colour, fg="black", bg=HUES[group % len(HUES)]))
+            shown += apart + (text if group is None else _style(text, colour, fg=INKS[group % len(HUES)], bg=HUES[group % len(HUES)]))
         lines.append((plain, shown))
     return lines + [_line(piece, colour, dim=True) for piece in textwrap.wrap(grid.legend, max(room, 20))]
 

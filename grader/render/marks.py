@@ -46,7 +46,7 @@ def mark_lines(sitting: Sitting, width: int, ink: Ink) -> list[str]:
         lines += point_lines(sitting, mark, number, width, ink)
     for note in dict.fromkeys(sitting.marking.notes):
         if note not in {mark.note for mark in sitting.marking.points}:
-            lines += ["", *[ink(line, "yellow") for line in filled(shown(note), width, "! ", "  ")]]
+            lines += ["", *[ink(line, "bold") for line in filled(shown(note), width, "! ", "  ")]]
     return lines
 
 

@@ -11,7 +11,8 @@ from ..verdict import CheckResult, Outcome, Reason, Verdict, Word
 from .evidence import broken_rules, parted, rows
 from .text import tame
 
-MARKS = {Word.PASSED: ("✓", "green"), Word.PROVISIONAL: ("◐", "yellow"), Word.FAILED: ("✗", "red"), Word.ERROR: ("!", "magenta")}
+# The colours are those that can be read on black and on white; yellow and cyan can't.
+MARKS = {Word.PASSED: ("✓", "green"), Word.PROVISIONAL: ("◐", "reset"), Word.FAILED: ("✗", "red"), Word.ERROR: ("!", "magenta")}
 UNSEEN = "ot verified here"
 REASONS = {
     Reason.NOT_IMPLEMENTED: "Not written yet.", Reason.NO_GPU: "The arithmetic is right; the kernel has not met a GPU yet.",

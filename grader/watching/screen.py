@@ -14,6 +14,7 @@ from ..verdict import Reason, Verdict, Word
 
 KEYS = "h hint · s statement · l list · n next · p plot · r reset · z quiz · q quit"
 LEAST_ROWS = 6
+NBSP = "\N{NO-BREAK SPACE}"
 
 
 class Screen:
@@ -67,7 +68,8 @@ class Screen:
         bar = f"{'█' * filled}{'░' * (20 - filled)} " if width > 60 else ""
         told = f"{bar}{done}/{total} done · watching {watching.module}.py"
         lines = ["", told if len(told) <= width else f"{done}/{total} done · {watching.id}"]
-        return lines + (click.wrap_text(keys, width).split("\n") if self.interactive else [])
+        whole = " · ".join(key.replace(" ", NBSP) for key in keys.split(" · "))  # no key apart from its name
+        return lines + (click.wrap_text(whole, width).replace(NBSP, " ").split("\n") if self.interactive else [])
 
 
 def closing(verdict: Verdict) -> str:

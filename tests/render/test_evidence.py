@@ -167,3 +167,10 @@ def test_a_cell_in_a_notebook_says_the_same():
 
     assert html.count("off limits") == 1
     assert "That costs 3 checks." in html
+
+
+@pytest.mark.parametrize("word", list(Word))
+def test_no_headline_is_in_a_colour_that_vanishes_on_a_light_ground(word):
+    text = as_text([Verdict("exercise01", "A title", word)], colour=True, width=80)
+
+    assert not [code for code in ("33", "37", "36", "93", "96", "97") if f"\x1b[{code}m" in text]
