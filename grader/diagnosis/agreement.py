@@ -15,6 +15,7 @@ CLOSE = {"float64": 1e-9, "float32": 5e-5, "float16": 4e-3, "bfloat16": 2e-2, "c
 ROUNDING = {"float64": 2e-8, "float32": 2e-4}  # about the root of eps: what is left where terms near 1 cancel
 NARROWED = 2e-6
 NOISE = {"float64": 1e-13, "float32": 1e-6, "float16": 1.2e-7}  # an array of rounding errors is an array of zeros; float16 ends in steps of 6e-8
+ACCIDENTS = ("RuntimeError", "IndexError")  # what torch and NumPy raise where nobody looked
 LARGE = 24 << 20  # bytes of growth below which memory says nothing
 
 
@@ -52,6 +53,13 @@ def numbers_as_scalars(call: Call) -> Call:
 def refusal(raised: Raised) -> str:
     """The class of an exception as far as the contract tells classes apart: a ValueError of one's own is a ValueError."""
     return "ValueError" if "ValueError" in raised.bases else raised.type
+
+
+def verdict_on(call: Call) -> str:
+    """Whether a call was refused, and how: by a ValueError, by another exception, or not on purpose."""
+    if call.raised is None or call.raised.type in ACCIDENTS:
+        return "accepted"
+    return "ValueError" if "ValueError" in call.raised.bases else call.raised.type
 
 
 def coarsest(message: Any) -> str:

@@ -7,15 +7,15 @@ from dataclasses import replace
 from ..sandbox.errors import WorkerError
 from ..sandbox.proxy import Call
 from ..verdict import Named
-from .agreement import agree, differs, is_number_in_array, numbers_as_scalars, same_value
+from .agreement import agree, differs, is_number_in_array, numbers_as_scalars, same_value, verdict_on
 from .draws import same_law
 from .near import nearest
-from .stage import Role, Stage
+from .stage import Role, Stage, seconds
 
 ONE_OF_CAP = 3
 PATIENCE_S = 20.0  # by the submission's own time: what all wrong ideas may take on all calls, where the first difference fits none
 MOSTLY = "This explains most of what is wrong here, not all of it. "
-ACCIDENTS = ("RuntimeError", "IndexError")  # what torch and NumPy raise where nobody looked
+ONE_OF_TWO = "Two things are wrong here; this is one of them. "
 
 
 def explain(
@@ -52,9 +52,9 @@ def explain(
         if found:
             named.append(name(found))
             cast = (*cast, found[0].id)
-        elif (likely := nearest(stage, cast, own, roles, passed)) is not None:
-            named.append(replace(name([likely]), message=f"{MOSTLY}{likely.advice}"))
-            cast = (*cast, likely.id)
+        elif likely := nearest(stage, cast, own, roles, passed):
+            named += [replace(name([role]), message=f"{MOSTLY if len(likely) == 1 else ONE_OF_TWO}{role.advice}") for role in likely]
+            cast = (*cast, likely[0].id)
     return named, frozenset(downstream)
 
 
@@ -90,24 +90,12 @@ def first_difference(stage: Stage, cast: tuple[str, ...], calls: list[Call], pas
     return []
 
 
-def seconds(calls: list[Call]) -> float:
-    """What the submission took for these calls."""
-    return sum(call.seconds for call in calls)
-
-
 def refusals(stage: Stage, calls: list[Call]) -> frozenset[int]:
     """Places of the calls that the solution refuses. What comes of them where nobody refuses is chance: a value, or whatever torch raises."""
     try:
         return frozenset(place for place, played in enumerate(stage.play((), calls)) if verdict_on(played) == "ValueError")
     except WorkerError:
         return frozenset()
-
-
-def verdict_on(call: Call) -> str:
-    """Whether a call was refused, and how: by a ValueError, by another exception, or not on purpose."""
-    if call.raised is None or call.raised.type in ACCIDENTS:
-        return "accepted"
-    return "ValueError" if "ValueError" in call.raised.bases else call.raised.type
 
 
 def matches(stage: Stage, cast: tuple[str, ...], calls: list[Call], role: Role | None = None, *, refused: frozenset[int] = frozenset()) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,21 +11,24 @@ import numpy as np
 from ..sandbox import wire
 from ..sandbox.errors import WorkerError
 from ..sandbox.proxy import Call
-from .agreement import agree, differs
-from .stage import Role, Stage
+from .agreement import agree, differs, verdict_on
+from .stage import Role, Stage, seconds
 
-SHORTLIST = 6  # wrong ideas that are tried on all calls
+SHORTLIST = 8  # wrong ideas that are tried on all calls
 EXPLAINED = 0.9  # of the distance between a wrong result and the right one
 ENOUGH = ((0.7, 0.8), (0.95, 0.6))  # shares of the wrong calls that it explains, and of the right ones that it leaves right
+KEPT = 0.95  # of the right calls, where two wrong ideas share what is wrong
 PATIENCE_S = 6.0  # by the submission's own time
 LEAD = 0.1  # by which the best has to be ahead of the next
+FAINT = 1e-3  # of the largest error: what is off by less is a bad witness
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How well a wrong idea fits: shares of the wrong calls it explains and of the right calls it leaves right."""
+    """How well a wrong idea fits: the wrong calls that it explains, and the share of the right ones that it leaves right."""
 
     role: Role
+    told: frozenset[int]
     wrong: float
     right: float
 
@@ -40,32 +43,77 @@ class Fit:
         return any(self.wrong >= wrong and self.right >= right for wrong, right in ENOUGH)
 
 
-def nearest(stage: Stage, cast: tuple[str, ...], calls: list[Call], roles: list[Role], passed: frozenset[str]) -> Role | None:
-    """The one role that explains most of what is wrong in ``calls``, clearly ahead of all others; None where that is open."""
+def nearest(stage: Stage, cast: tuple[str, ...], calls: list[Call], roles: list[Role], passed: frozenset[str]) -> list[Role]:
+    """The one role that explains most of what is wrong in ``calls``, clearly ahead of all others, or the two that explain it between them."""
+    calls = affordable(calls, PATIENCE_S / 2 / SHORTLIST)
     try:
         right = list(stage.play(cast, calls))
     except WorkerError:
-        return None
+        return []
     wrong = [place for place, call in enumerate(calls) if differs(call, right[place], passed)]
-    sample = sorted(wrong, key=lambda place: calls[place].seconds)[:2]  # the cheap ones: all wrong ideas are tried on these
-    if len(wrong) < 2 or len(roles) * _seconds(calls[place] for place in sample) + SHORTLIST * _seconds(calls) > PATIENCE_S:
-        return None
-    first = [(sum(explained(calls[place], right[place], played) for place, played in zip(sample, _played(stage, cast, role, calls, sample), strict=False)), role)
+    if len(wrong) < 2:
+        return []
+    sample = witnesses(calls, right, wrong, PATIENCE_S / 2 / max(1, len(roles)))
+    first = [(sum(explained(calls[place], right[place], played) >= EXPLAINED for place, played in zip(sample, _played(stage, cast, role, calls, sample), strict=False)), role)
              for role in roles if role.at == "exact"]
-    close = [role for share, role in sorted(first, key=lambda pair: -pair[0])[:SHORTLIST] if share >= EXPLAINED * 0.5 * len(sample)]
-    fits = sorted((_fit(stage, cast, role, calls, right, set(wrong)) for role in close), key=lambda fit: -(fit.wrong + fit.right))
-    if not fits or not fits[0].holds:
-        return None
-    general = next((fit for fit in fits[1:] if fit.role.id == fits[0].role.extends and fit.holds), None)
-    if general is not None and not fits[0].exact:
-        fits.remove(general)
-        fits.insert(0, general)
-    others = [fit for fit in fits[1:] if fit.role.extends != fits[0].role.id and fit.role.id != fits[0].role.extends]
-    return None if others and others[0].wrong + others[0].right > fits[0].wrong + fits[0].right - LEAD else fits[0].role
+    close = [role for count, role in sorted(first, key=lambda pair: -pair[0])[:SHORTLIST] if count]
+    fits = [_fit(stage, cast, role, calls, right, wrong) for role in close]
+    return two(fits, frozenset(wrong)) or one(fits)
 
 
-def _seconds(calls: Iterable[Call]) -> float:
-    return sum(call.seconds for call in calls)
+def affordable(calls: list[Call], limit_s: float) -> list[Call]:
+    """The cheap calls, as many as may be asked of every wrong idea on the shortlist, in their order."""
+    chosen, spent = set(), 0.0
+    for place in sorted(range(len(calls)), key=lambda place: calls[place].seconds):
+        spent += calls[place].seconds
+        if spent > limit_s:
+            break
+        chosen.add(place)
+    return [call for place, call in enumerate(calls) if place in chosen]
+
+
+def witnesses(calls: list[Call], right: list[Call], wrong: list[int], limit_s: float) -> list[int]:
+    """The cheapest wrong call of each check, as many as may be asked of every wrong idea; none that is hardly wrong, unless all are."""
+    off = {place: error(calls[place], right[place]) for place in wrong}
+    largest = max((size for size in off.values() if np.isfinite(size)), default=0.0)
+    plain = [place for place in wrong if off[place] >= FAINT * largest]
+    first: dict[str, int] = {}
+    for place in sorted(plain, key=lambda place: calls[place].seconds):
+        first.setdefault(calls[place].check, place)
+    chosen = list(first.values())
+    while len(chosen) > 1 and seconds([calls[place] for place in chosen]) > limit_s:
+        chosen.pop()
+    return chosen
+
+
+def one(fits: Sequence[Fit]) -> list[Role]:
+    """The best fit where it holds and is clearly ahead; where it is a special case of another that holds, that one."""
+    ranked = sorted(fits, key=lambda fit: -(fit.wrong + fit.right))
+    if not ranked or not ranked[0].holds:
+        return []
+    general = next((fit for fit in ranked[1:] if fit.role.id == ranked[0].role.extends and fit.holds), None)
+    if general is not None and not ranked[0].exact:
+        ranked.remove(general)
+        ranked.insert(0, general)
+    best = ranked[0]
+    others = [fit for fit in ranked[1:] if not related(fit.role, best.role)]
+    return [] if others and others[0].wrong + others[0].right > best.wrong + best.right - LEAD else [best.role]
+
+
+def two(fits: Sequence[Fit], wrong: frozenset[int]) -> list[Role]:
+    """Two that leave nothing wrong unexplained between them and hardly touch what is right; none where others would do as well."""
+    clean = sorted((fit for fit in fits if fit.right >= KEPT and fit.told < wrong), key=lambda fit: -len(fit.told))
+    pairs = [(first, second) for place, first in enumerate(clean) for second in clean[place + 1 :] if first.told | second.told == wrong and not related(first.role, second.role)]
+    if not pairs:
+        return []
+    first, second = pairs[0]
+    rivals = [fit for pair in pairs for fit in pair if not any(related(fit.role, chosen.role) for chosen in (first, second))]
+    return [] if rivals else [first.role, second.role]
+
+
+def related(one: Role, other: Role) -> bool:
+    """Whether they are the same, or one is a special case of the other."""
+    return one.id in (other.id, other.extends) or one.extends == other.id
 
 
 def _played(stage: Stage, cast: tuple[str, ...], role: Role, calls: list[Call], places: list[int]) -> Iterator[Call]:
@@ -75,20 +123,20 @@ def _played(stage: Stage, cast: tuple[str, ...], role: Role, calls: list[Call], 
         return
 
 
-def _fit(stage: Stage, cast: tuple[str, ...], role: Role, calls: list[Call], right: list[Call], wrong: set[int]) -> Fit:
+def _fit(stage: Stage, cast: tuple[str, ...], role: Role, calls: list[Call], right: list[Call], wrong: list[int]) -> Fit:
     played = list(_played(stage, cast, role, calls, list(range(len(calls)))))
     if len(played) < len(calls):
-        return Fit(role, 0.0, 0.0)
-    told = [explained(calls[place], right[place], played[place]) >= EXPLAINED for place in sorted(wrong)]
+        return Fit(role, frozenset(), 0.0, 0.0)
+    told = frozenset(place for place in wrong if explained(calls[place], right[place], played[place]) >= EXPLAINED)
     kept = [agree(calls[place], played[place]) or not agree(calls[place], right[place])  # another right answer is no argument against it
             for place in range(len(calls)) if place not in wrong]
-    return Fit(role, sum(told) / len(told), sum(kept) / len(kept) if kept else 1.0)
+    return Fit(role, told, len(told) / len(wrong), sum(kept) / len(kept) if kept else 1.0)
 
 
 def explained(call: Call, right: Call, played: Call) -> float:
     """The share of the distance from the right result that is gone once the wrong idea's result is taken for the right one; 1 where they agree."""
-    if agree(call, played):
-        return 1.0
+    if agree(call, played) or (verdict_on(right) == "ValueError" != verdict_on(call) == verdict_on(played)):
+        return 1.0  # where a refusal is missing, what comes instead is up to everything else
     if call.raised is not None or right.raised is not None or played.raised is not None:
         return 0.0
     ours, rights, theirs = (numbers((one.value, one.grads)) for one in (call, right, played))
@@ -99,6 +147,15 @@ def explained(call: Call, right: Call, played: Call) -> float:
         return 0.0
     away = float(np.abs(ours - rights)[finite].sum())
     return 1.0 - float(np.abs(ours - theirs)[finite & np.isfinite(theirs)].sum()) / away if away > 0 else 0.0
+
+
+def error(call: Call, right: Call) -> float:
+    """How far a result is from the right one, relative to the right one's size; infinite where they can't be compared."""
+    ours, rights = (numbers((one.value, one.grads)) if one.raised is None else None for one in (call, right))
+    if ours is None or rights is None or ours.shape != rights.shape or not np.array_equal(np.isfinite(ours), np.isfinite(rights)):
+        return np.inf
+    finite = np.isfinite(ours)
+    return float(np.abs(ours - rights)[finite].sum() / (np.abs(rights)[finite].sum() + np.finfo(np.float64).tiny))
 
 
 def numbers(value: Any) -> np.ndarray | None:

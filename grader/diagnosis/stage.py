@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -37,6 +37,11 @@ class Role:
     question: str | None
     hint: str | None
     at: str
+
+
+def seconds(calls: Iterable[Call]) -> float:
+    """What the submission took for these calls."""
+    return sum(call.seconds for call in calls)
 
 
 class Stage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from attngrade.catalog import builtin
-from attngrade.diagnosis.explain import MOSTLY
+from attngrade.diagnosis.explain import MOSTLY, ONE_OF_TWO
 
 
 def with_function(exercise: str, function: str) -> str:
@@ -62,3 +62,20 @@ def test_what_no_wrong_idea_explains_is_not_named(graded, noise):
     verdict = graded("exercise05", with_function("exercise05", LENGTH.replace("wide * wide", f"({noise}).to(wide.dtype) ** 2 + 1")))
 
     assert not verdict.misconceptions
+
+
+TWO_AT_ONCE = '''
+plain_moments = score_moments
+
+
+def score_moments(d_k, mean_q=0.0, var_q=1.0, mean_k=0.0, var_k=1.0):
+    mean, variance = plain_moments(d_k, mean_q, var_q, mean_k, abs(var_k))
+    return mean, variance * d_k
+'''
+
+
+def test_two_wrong_ideas_in_one_function_that_explain_everything_between_them_are_both_named(graded):
+    verdict = graded("exercise01", with_function("exercise01", TWO_AT_ONCE))
+
+    assert {named.id for named in verdict.misconceptions} == {"moments-d-k-squared", "moments-one-variance-unchecked"}
+    assert all(named.message.startswith(ONE_OF_TWO) for named in verdict.misconceptions)
