@@ -83,6 +83,7 @@ class Opening:
             "op": "load", "module": self.exercise.module, "source": source,
             **{part: [rule.name for rule in self.exercise.off_limits if rule.kind == kind and not rule.functions and "*" not in rule.name]
                for part, kind in (("modules", "module"), ("names", "name"), ("paths", "path"))},
+            "within": {rule.name: list(rule.functions) for rule in self.exercise.off_limits if rule.kind == "name" and rule.functions},
         })
         try:
             raise_if_raised(reply, "")

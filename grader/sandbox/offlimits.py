@@ -17,7 +17,8 @@ import types
 import warnings
 
 TRANSFORMS = ("CompositeImplicitAutograd", "FuncTorchBatched")  # beside the device's own: where an operator would be taken apart unseen
-KIN = {"torch.nn.attention": ("torch._higher_order_ops.flex_attention",)}  # modules that do the work of others: they stay, for whoever imports them, and do nothing
+KIN = {  # modules that do the work of others: they stay, for whoever imports them, and do nothing
+    "torch.nn.attention": ("torch._higher_order_ops.flex_attention", "torch.onnx.ops", "torch.onnx.ops._impl", "torch._inductor.fx_passes.fuse_attention")}
 TELLING = 8  # letters: a shorter name would stand inside too many others
 
 
@@ -37,18 +38,34 @@ def stands_in(name, operator):
     return len(name) >= TELLING and (all(word in words for word in name.split("_")) or name.replace("_", "").lower() in bare.replace("_", "").lower())
 
 
+def alike(name, function):
+    """Whether a Python function of the framework does what ``name`` does: a decomposition, a reference or a fused form, by its name."""
+    bare = function.strip("_").removeprefix("native_")
+    words = iter(bare.split("_"))
+    return len(name) >= TELLING and (bare == name or ("_" in name and all(word in words for word in name.split("_"))))
+
+
 def template(*args, **kwargs):
     """The code of every function that refuses: the constant gives way to an exception."""
     raise "PLACE"  # noqa: B016
 
 
-def refuser(name):
-    """A function that refuses."""
+def refuser(name, when=lambda: True, otherwise=None):
+    """A function that refuses, or does something else at other times."""
 
     def refuse(*args, **kwargs):
-        raise refusal(name)
+        if when():
+            raise refusal(name)
+        return otherwise(*args, **kwargs)
 
     return refuse
+
+
+def spelt_out(torch, full):
+    """An operator by what the framework says that it comes to."""
+    bare, _, overload = full.removeprefix("aten::").partition(".")
+    table, operator = "torch._decomp", getattr(getattr(torch.ops.aten, bare), overload or "default")
+    return lambda *args, **kwargs: importlib.import_module(table).decomposition_table[operator](*args, **kwargs)
 
 
 class Hollow(types.ModuleType):
@@ -69,6 +86,7 @@ class Hollow(types.ModuleType):
         raise refusal(self.hollow_of)
 
     __enter__ = __iter__ = __getitem__ = __mro_entries__ = __add__ = __mul__ = __matmul__ = __rmatmul__ = __call__
+    __or__ = __ror__ = lambda self, other: object  # in an annotation of a function that only wants to be loaded
 
     @classmethod
     def create_module(cls, spec):
@@ -81,10 +99,12 @@ class Hollow(types.ModuleType):
 
 
 class Guard(importlib.abc.MetaPathFinder):
-    """The off-limits list of an exercise, put up in this process."""
+    """The off-limits list of an exercise, put up in this process. ``within`` holds names that are off limits while one of some functions is running."""
 
-    def __init__(self, modules, names, paths, device="cpu"):
-        self.modules, self.names, self.paths, self.device = modules, names, paths, device
+    def __init__(self, modules, names, paths, device="cpu", within=None):
+        self.modules, self.names, self.paths, self.device, self.within = modules, names, paths, device, within or {}
+        self.running = ""  # the function that was called
+        self.kindred = [*names, *dict.fromkeys(path.rpartition(".")[2] for path in paths if path.startswith("torch."))]  # what other things may do as well
         self.kin = {kin for module in modules for kin in KIN.get(module, ())}
         self.homes = {path.partition(".")[0] for path in paths}
         self.files = set()
@@ -99,9 +119,9 @@ class Guard(importlib.abc.MetaPathFinder):
                 sys.modules.pop(name, None)
             elif name in self.kin:
                 self.empty(module, name)
-            elif module is not None and name.partition(".")[0] in self.homes:
+            elif module is not None and self.concerns(name):
                 self.strip(module)
-        if torch is not None and self.names:
+        if torch is not None and (self.kindred or self.within):
             self.override(torch)
             for home in (torch, torch.nn, torch.nn.functional, torch.Tensor, torch._C._nn):
                 for name in self.names:
@@ -116,9 +136,11 @@ class Guard(importlib.abc.MetaPathFinder):
         """Refuse a module; strip one that holds a path of the list once it is there."""
         if self.closed(name):
             return importlib.machinery.ModuleSpec(name, Hollow, is_package=True)
-        if name in self.kin or name.partition(".")[0] in self.homes:
-            return self.stripped_later(name, path, target)
-        return None
+        return self.stripped_later(name, path, target) if name in self.kin or self.concerns(name) else None
+
+    def concerns(self, name):
+        """Whether a module may hold something that is off limits."""
+        return name.partition(".")[0] in self.homes or (self.kindred and name.startswith("torch."))
 
     def stripped_later(self, name, path, target):
         """The module's own spec, whose loader is followed by ``strip``."""
@@ -134,8 +156,18 @@ class Guard(importlib.abc.MetaPathFinder):
                 spec.loader.exec_module = executed
         return spec
 
+    def strip_alike(self, module):
+        """Close the framework's own Python functions that do what a name of the list does."""
+        for function, value in list(vars(module).items()):
+            if type(value) is types.FunctionType and (value.__module__ or "").startswith("torch."):
+                for name in self.kindred:
+                    if alike(name, function):
+                        self.take_out(value, name)
+
     def strip(self, module):
         """Close the last names of the paths wherever below the path's package they stand."""
+        if module.__name__.startswith("torch."):
+            self.strip_alike(module)
         if module.__name__ in self.kin:
             self.files = set()
             self.empty(module, module.__name__)
@@ -154,9 +186,12 @@ class Guard(importlib.abc.MetaPathFinder):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for full in torch._C._dispatch_get_all_op_names():
-                name = next((name for name in self.names if full.startswith("aten::") and stands_in(name, full)), None)
+                bare = full[6:].partition(".")[0].strip("_") if full.startswith("aten::") else ""
+                name = next((name for name in self.kindred if bare and stands_in(name, full)), None)
                 if name is not None:
                     self.override_one(torch, library, full, name)
+                elif bare in self.within and torch._C._dispatch_has_kernel_for_dispatch_key(full, self.device.upper()):
+                    library.impl(full, self.device.upper(), refuser(bare, lambda names=self.within[bare]: self.running in names, spelt_out(torch, full)))
 
     def override_one(self, torch, library, full, name):
         for key in (self.device.upper(), *TRANSFORMS):
@@ -196,8 +231,7 @@ class Guard(importlib.abc.MetaPathFinder):
         """A Python function loses its code, a class its making."""
         if isinstance(value, types.FunctionType):
             constants = tuple(refusal(name) if constant == "PLACE" else constant for constant in template.__code__.co_consts)
-            with contextlib.suppress(ValueError):  # a closure keeps its cells: the attribute alone is closed then
-                value.__code__ = template.__code__.replace(co_consts=constants)
+            value.__code__ = template.__code__.replace(co_consts=constants, co_freevars=value.__code__.co_freevars)  # a closure keeps its cells
         elif isinstance(value, type):
             for part in ("__init__", "__new__", "forward"):
                 with contextlib.suppress(AttributeError, TypeError):

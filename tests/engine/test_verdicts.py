@@ -35,6 +35,21 @@ def test_a_missing_function_is_named_with_what_there_is(graded):
     assert "`padding_mask`" in told and "pading_mask" in told
 
 
+def test_what_torch_has_not_implemented_is_not_called_unwritten(graded):
+    verdict = graded(EXERCISE, SOLUTION.replace("logits.softmax(-1)", "(logits > 0).softmax(-1)"))
+
+    told = next(check.message for check in verdict.failed if check.functions == ("masked_softmax",))
+    assert verdict.reason is Reason.WRONG_RESULT and "raised NotImplementedError" in told and "not implemented for 'Bool'" in told
+
+
+def test_a_module_without_forward_is_unwritten(graded):
+    source = "from torch import nn\n\n\nclass QKNorm(nn.Module):\n    def __init__(self, head_dim, eps=1e-6):\n        super().__init__()\n"
+
+    verdict = graded("exercise05", source)
+
+    assert "QKNorm is not written yet." in [check.message for check in verdict.failed]
+
+
 def test_an_exception_while_loading_is_a_load_error_with_its_line(graded):
     verdict = graded(EXERCISE, "import torch\n\nraise RuntimeError('boom')\n")
 
