@@ -16,6 +16,7 @@ import click
 
 from .. import __version__
 from ..errors import AttngradeError
+from .plain import forgive
 
 COMMANDS = {  # command -> (module of this package, one line for the list of commands)
     "init": ("workspace", "write the exercises into a folder of yours"),
@@ -141,6 +142,7 @@ def filled(line: str, width: int) -> list[str]:
 
 def main(args: list[str] | None = None) -> None:
     """Run the command line; every error a person sees is one sentence and an exit code."""
+    forgive()
     stopped_by = tidy_ends()
     try:
         code: Any = cli.main(args, prog_name="attngrade", standalone_mode=False)

@@ -17,6 +17,7 @@ import click
 from ..errors import UsageProblem
 from ..render.ink import Ink
 from ..render.marks import clock
+from .plain import forgive
 
 WIDEST = 88
 
@@ -30,8 +31,7 @@ class Console:
                 "The quiz asks and listens, so it needs a terminal on both ends. In a script: `attngrade mark QUESTION --answer TEXT`,"
                 " or `attngrade mark --batch FILE`."
             )
-        if hasattr(sys.stdout, "reconfigure"):
-            sys.stdout.reconfigure(errors="replace")
+        forgive()
         self.plain = os.environ.get("TERM", "") in ("dumb", "")
         self.ink = Ink(not self.plain and "NO_COLOR" not in os.environ)
         self._readline = _readline()

@@ -1,0 +1,29 @@
+"""Output where the encoding knows fewer signs than we use: a Windows code page behind a pipe, an old terminal. A plain sign stands in; nothing ends in an error."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+
+NAME = "attngrade-plain"
+SIGNS = str.maketrans({  # one for one where columns are lined up
+    "✓": "+", "✗": "x", "◐": "o", "–": "-", "—": "-", "·": ".", "…": ".", "→": ">", "×": "x", "█": "#", "▓": "%", "▒": "=", "░": ".", "▪": "#",
+    "●": "*", "○": "o", "│": "|", "┤": "+", "└": "+", "─": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "\N{NO-BREAK SPACE}": " ",
+    "√": "sqrt", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~", "²": "^2", "³": "^3", "−": "-", "ᵀ": "^T", "∞": "inf",
+})
+
+
+def stand_in(error: UnicodeError) -> tuple[str, int]:
+    """What is written in place of signs that can't be encoded."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    told = error.object[error.start : error.end].translate(SIGNS)
+    return "".join(sign if sign.isascii() else "?" for sign in told), error.end
+
+
+def forgive() -> None:
+    """From here on standard output and error take any text."""
+    codecs.register_error(NAME, stand_in)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=NAME)
