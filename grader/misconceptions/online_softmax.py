@@ -1,7 +1,14 @@
 """What people get wrong in exercise 06: the running state and its end. Scores and masks, and merges, are in the files beside this one."""
 
 import torch
-from attngrade.misconceptions import listed, misconception, online_softmax_calls, online_softmax_scores, online_softmax_states
+from attngrade.misconceptions import (
+    listed,
+    misconception,
+    online_softmax_calls,
+    online_softmax_scores,
+    online_softmax_states,
+    online_softmax_unions,
+)
 from attngrade.misconceptions.online_softmax_walk import BLOCKS, NONE, TILES, Walk, refuse_block_size, right, wrong
 
 LN2 = 0.6931471805599453
@@ -10,7 +17,7 @@ LN2 = 0.6931471805599453
 class Beside:
     """The misconceptions of the files beside this one."""
 
-    attngrade_misconceptions = tuple(item for room in (online_softmax_states, online_softmax_scores, online_softmax_calls) for item in listed(room))
+    attngrade_misconceptions = tuple(item for room in (online_softmax_states, online_softmax_unions, online_softmax_scores, online_softmax_calls) for item in listed(room))
 
 
 # ---------------------------------------------------------------- the running state
