@@ -25,7 +25,9 @@ class Marker:
         """The verdict on a cell, recorded like any other attempt."""
         from .catalog import builtin
         from .cli.check import fresh_seed, remember
+        from .doctor.posix import need_workers
 
+        need_workers()
         exercise = builtin().find(name)
         bench = self._bench(isolation, device, timeout)
         bench.seed = fresh_seed if seed is None else lambda: seed

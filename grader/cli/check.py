@@ -43,6 +43,7 @@ def check(
 ) -> int:
     """Run the hidden checks on your files and say which mistake it was. All exercises when none is named."""
     from ..catalog import open_pack
+    from ..doctor.posix import need_workers
 
     found = open_pack(pack)
     chosen = [found.find(name) for name in exercises] or list(found.exercises)
@@ -50,6 +51,7 @@ def check(
         raise UsageProblem("--file goes with one exercise: attngrade check exercise03 --file PATH")
     if output is not None and not output.absolute().parent.is_dir():
         raise UsageProblem(f"{output.parent} is not a folder. Make it first, or name another --output.")
+    need_workers()
     files = {exercise.id: _data(file) if file else _workspace_file(exercise, workspace, found) for exercise in chosen}
     verdicts = [
         judge(exercise, *files[exercise.id], Options(device, isolation, timeout, memory, fresh_seed() if seed is None else seed))

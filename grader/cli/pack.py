@@ -33,10 +33,12 @@ def verify(folder: Path | None, names: tuple[str, ...], jobs: int | None, style:
     """
     from concurrent.futures import ProcessPoolExecutor
 
+    from ..doctor.posix import need_workers
     from ..proofread import question_problems, strays, unknown_questions
     from ..render.pack import as_markdown, as_text
 
     found = _opened(folder)
+    need_workers()
     chosen = [found.find(name) for name in names] or list(found.exercises)
     slowest_first = sorted(chosen, key=lambda exercise: -exercise.budget_s)
     with ProcessPoolExecutor(min(jobs or os.cpu_count() or 1, len(chosen))) as pool:

@@ -31,12 +31,14 @@ def plot(
 ) -> None:
     """The picture that makes the point of EXERCISE, computed now: from your code where it passes, from the reference otherwise."""
     from ..catalog import open_pack
+    from ..doctor.posix import need_workers
     from ..plot.own import author_of, drawn
     from .check import fresh_seed
 
     found = open_pack(pack)
     one = found.find(exercise)
     author_of(one)
+    need_workers()
     if output is not None:
         from ..plot.paper import ready_for
 

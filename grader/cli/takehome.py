@@ -134,12 +134,14 @@ def grade(submissions: Path, kit: Path, results: Path | None, jobs: int | None, 
           pack: Path | None) -> int:
     """Grade a folder of returns (folders, zip, tar.gz, git clones, single files). Stop it whenever you like: it goes on where it was."""
     from ..catalog import open_pack
+    from ..doctor.posix import need_workers
     from ..takehome.batch import Task
     from ..takehome.candidates import read_candidates, safe_name
     from ..takehome.plan import read_plan
     from ..takehome.returns import candidates, listed
     from ..takehome.variants import with_kin
 
+    need_workers()
     jail = required_jail(isolation, trust_submissions)
     found = open_pack(pack)
     plan = read_plan(kit, found, frozenset(_prompts(found)))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 def watch(exercise: str | None, pack: Path | None, workspace: Path | None, isolation: str) -> None:
     """Check on every save, and move on when an exercise passes. Starts at the first that isn't done, or at EXERCISE."""
     from ..catalog import open_pack
+    from ..doctor.posix import need_workers
     from ..grading import Limits
     from ..sandbox.nursery import Crew
     from ..watching import Bench, Files
@@ -33,6 +34,7 @@ def watch(exercise: str | None, pack: Path | None, workspace: Path | None, isola
     from .check import chosen_device, fresh_seed, remember
     from .exercises import state_of
 
+    need_workers()
     found = open_pack(pack)
     place = find(workspace, found)
     exercises = found.exercises

@@ -8,6 +8,7 @@ from pathlib import Path
 from ..errors import AttngradeError
 from ..sandbox import cgroup, jail
 from .findings import Finding, State
+from .posix import REMEDY, runs_workers
 
 TRIAL = jail.Plan(("numpy",), "numpy", "cpu", 1024)
 PACKAGED = "`apt-get install bubblewrap` (or dnf, pacman, apk), then run this again."
@@ -58,6 +59,8 @@ def nest() -> Finding:
 
 def process() -> Finding:
     """The second jail: a process that confines itself with Landlock and a system-call filter."""
+    if not runs_workers():
+        return Finding("Second jail", State.BROKEN, "checks run in a process that only Linux, macOS and WSL can start", REMEDY)
     refusal, note = _tried("process")
     if refusal:
         return Finding("Second jail", State.BROKEN, f"no worker starts: {refusal}", f"`{sys.executable} -c 'import numpy'` must work; then run this again.")
