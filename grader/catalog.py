@@ -52,6 +52,9 @@ class Pack:
         found = exact or numbered or ([e for e in self.exercises if e.slug.startswith(key) or e.id == key] if len(key) > 1 else [])
         if len(found) == 1:
             return found[0]
+        there = next((e for e in self.exercises if Path(name).name == f"{e.module}.py"), None)
+        if there is not None:
+            raise UsageProblem(f"{name!r} is a path, not an exercise. To check that file: attngrade check {there.number} --file {name}")
         known = ", ".join(f"{e.number} ({e.slug})" for e in self.exercises)
         problem = "means several exercises" if found else "is not an exercise"
         raise UsageProblem(f"{name!r} {problem}. There are: {known}. Try `attngrade list`.")

@@ -128,6 +128,8 @@ def complain(error: click.ClickException | AttngradeError) -> None:
     if isinstance(error, click.ClickException):
         error.show(told := io.StringIO())
         text = told.getvalue().removesuffix("\n")
+        if isinstance(error, click.MissingParameter) and error.ctx is not None and error.ctx.command.epilog:
+            text += f" {error.ctx.command.epilog}"
     if sys.stderr is not None and sys.stderr.isatty():
         width = shutil.get_terminal_size((80, 24)).columns
         text = "\n".join(piece for line in text.split("\n") for piece in filled(line, width))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -53,14 +55,29 @@ def check(
         raise UsageProblem(f"{output.parent} is not a folder. Make it first, or name another --output.")
     need_workers()
     files = {exercise.id: _data(file) if file else _workspace_file(exercise, workspace, found) for exercise in chosen}
-    verdicts = [
-        judge(exercise, *files[exercise.id], Options(device, isolation, timeout, memory, fresh_seed() if seed is None else seed))
-        for exercise in chosen
-    ]
+    verdicts = []
+    for exercise in chosen:
+        with announced(exercise.id if len(chosen) > 1 else ""):
+            verdicts.append(judge(exercise, *files[exercise.id], Options(device, isolation, timeout, memory, fresh_seed() if seed is None else seed)))
     if file is None and pack is None:
-        remember(verdicts, {name: data for name, (data, _) in files.items()})
+        written = {exercise.id: files[exercise.id][0] for exercise in chosen if files[exercise.id][0] != exercise.stub.read_bytes()}
+        remember([verdict for verdict in verdicts if verdict.exercise in written], written)  # looking at a stub is no attempt
     report(verdicts, style, output)
     return exit_code(verdicts)
+
+
+@contextlib.contextmanager
+def announced(name: str) -> Iterator[None]:
+    """While one of several is checked, a person sees which; nothing of it stays."""
+    if not (name and sys.stderr.isatty()):
+        yield
+        return
+    told = f"checking {name} …"
+    click.echo(told, err=True, nl=False)
+    try:
+        yield
+    finally:
+        click.echo("\r" + " " * len(told) + "\r", err=True, nl=False)
 
 
 def remember(verdicts: list[Verdict], files: dict[str, bytes]) -> None:

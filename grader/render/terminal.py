@@ -62,12 +62,15 @@ def as_text(verdicts: list[Verdict], *, colour: bool, width: int, closing: str |
         for verdict in verdicts:
             headline(page, verdict)
         page.add()
-    shown = next((v for v in verdicts if v.word not in (Word.PASSED, Word.PROVISIONAL)), None) or next((v for v in verdicts if v.word is not Word.PASSED), None)
-    if shown is None:
-        shown = verdicts[0] if len(verdicts) == 1 else None
-    if shown is not None:
-        details(page, shown, closing)
+    shown = sorted((v for v in verdicts if v.word is not Word.PASSED or len(verdicts) == 1), key=_last)
+    if shown:
+        details(page, shown[0], closing)
     return "\n".join(page.lines).rstrip()
+
+
+def _last(verdict: Verdict) -> int:
+    """Which of several is shown whole: what failed before what isn't written, and that before what only lacks a GPU."""
+    return 2 if verdict.word is Word.PROVISIONAL else int(verdict.reason is Reason.NOT_IMPLEMENTED)
 
 
 def headline(page: Page, verdict: Verdict) -> None:
