@@ -31,6 +31,16 @@ class Fit:
     told: frozenset[int]
     wrong: float
     right: float
+    agreed: int  # wrong calls that it answers just as the submission does
+
+    def beats(self, other: Fit) -> bool:
+        """Whether it is the better explanation beyond doubt: clearly more is explained, or no less and more of it to the digit."""
+        lead = self.wrong + self.right - other.wrong - other.right
+        return lead >= LEAD or (lead >= 0 and self.agreed > other.agreed)
+
+    def outdoes(self, other: Fit) -> bool:
+        """Whether it explains the same wrong calls and more, and more of them to the digit."""
+        return self.told >= other.told and self.agreed > other.agreed
 
     @property
     def exact(self) -> bool:
@@ -88,7 +98,7 @@ def witnesses(calls: list[Call], right: list[Call], wrong: list[int], limit_s: f
 
 def one(fits: Sequence[Fit]) -> list[Role]:
     """The best fit where it holds and is clearly ahead; where it is a special case of another that holds, that one."""
-    ranked = sorted(fits, key=lambda fit: -(fit.wrong + fit.right))
+    ranked = sorted(fits, key=lambda fit: (-(fit.wrong + fit.right), -fit.agreed))
     if not ranked or not ranked[0].holds:
         return []
     general = next((fit for fit in ranked[1:] if fit.role.id == ranked[0].role.extends and fit.holds), None)
@@ -96,18 +106,17 @@ def one(fits: Sequence[Fit]) -> list[Role]:
         ranked.remove(general)
         ranked.insert(0, general)
     best = ranked[0]
-    others = [fit for fit in ranked[1:] if not related(fit.role, best.role)]
-    return [] if others and others[0].wrong + others[0].right > best.wrong + best.right - LEAD else [best.role]
+    return [best.role] if all(best.beats(fit) or related(fit.role, best.role) for fit in ranked[1:]) else []
 
 
 def two(fits: Sequence[Fit], wrong: frozenset[int]) -> list[Role]:
     """Two that leave nothing wrong unexplained between them and hardly touch what is right; none where others would do as well."""
-    clean = sorted((fit for fit in fits if fit.right >= KEPT and fit.told < wrong), key=lambda fit: -len(fit.told))
+    clean = sorted((fit for fit in fits if fit.right >= KEPT and fit.told < wrong), key=lambda fit: (-len(fit.told), -fit.agreed))
     pairs = [(first, second) for place, first in enumerate(clean) for second in clean[place + 1 :] if first.told | second.told == wrong and not related(first.role, second.role)]
     if not pairs:
         return []
     first, second = pairs[0]
-    rivals = [fit for pair in pairs for fit in pair if not any(related(fit.role, chosen.role) for chosen in (first, second))]
+    rivals = [fit for pair in pairs for fit in pair if not any(related(fit.role, chosen.role) or chosen.outdoes(fit) for chosen in (first, second))]
     return [] if rivals else [first.role, second.role]
 
 
@@ -126,11 +135,11 @@ def _played(stage: Stage, cast: tuple[str, ...], role: Role, calls: list[Call], 
 def _fit(stage: Stage, cast: tuple[str, ...], role: Role, calls: list[Call], right: list[Call], wrong: list[int]) -> Fit:
     played = list(_played(stage, cast, role, calls, list(range(len(calls)))))
     if len(played) < len(calls):
-        return Fit(role, frozenset(), 0.0, 0.0)
+        return Fit(role, frozenset(), 0.0, 0.0, 0)
     told = frozenset(place for place in wrong if explained(calls[place], right[place], played[place]) >= EXPLAINED)
     kept = [agree(calls[place], played[place]) or not agree(calls[place], right[place])  # another right answer is no argument against it
             for place in range(len(calls)) if place not in wrong]
-    return Fit(role, told, len(told) / len(wrong), sum(kept) / len(kept) if kept else 1.0)
+    return Fit(role, told, len(told) / len(wrong), sum(kept) / len(kept) if kept else 1.0, sum(agree(calls[place], played[place]) for place in told))
 
 
 def explained(call: Call, right: Call, played: Call) -> float:
@@ -145,8 +154,8 @@ def explained(call: Call, right: Call, played: Call) -> float:
     finite = np.isfinite(ours) & np.isfinite(rights)
     if not np.array_equal(np.isfinite(ours), np.isfinite(theirs)) or not finite.any():
         return 0.0
-    away = float(np.abs(ours - rights)[finite].sum())
-    return 1.0 - float(np.abs(ours - theirs)[finite & np.isfinite(theirs)].sum()) / away if away > 0 else 0.0
+    away = float(np.abs(ours[finite] - rights[finite]).sum())
+    return 1.0 - float(np.abs(ours[finite] - theirs[finite]).sum()) / away if away > 0 else 0.0
 
 
 def error(call: Call, right: Call) -> float:
@@ -155,7 +164,7 @@ def error(call: Call, right: Call) -> float:
     if ours is None or rights is None or ours.shape != rights.shape or not np.array_equal(np.isfinite(ours), np.isfinite(rights)):
         return np.inf
     finite = np.isfinite(ours)
-    return float(np.abs(ours - rights)[finite].sum() / (np.abs(rights)[finite].sum() + np.finfo(np.float64).tiny))
+    return float(np.abs(ours[finite] - rights[finite]).sum() / (np.abs(rights)[finite].sum() + np.finfo(np.float64).tiny))
 
 
 def numbers(value: Any) -> np.ndarray | None:
