@@ -179,9 +179,14 @@ def plain(value, depth=0):
     return wire.Opaque(kind.__name__)
 
 
+def carried(shape):
+    """Whether the wire carries an array of that shape."""
+    return len(shape) <= wire.AXES_CAP and all(size <= wire.PAYLOAD_CAP for size in shape)
+
+
 def array_out(array, kind):
     name = array.dtype.newbyteorder("=").name
-    if name not in wire.STORAGE or array.nbytes > wire.PAYLOAD_CAP:
+    if name not in wire.STORAGE or array.nbytes > wire.PAYLOAD_CAP or not carried(array.shape):
         return wire.Opaque(f"ndarray of {name}, shape {array.shape}")
     return wire.Array(array.astype(wire.STORAGE[name], copy=False), name, kind, {"contiguous": bool(array.flags.c_contiguous)})
 
@@ -189,8 +194,8 @@ def array_out(array, kind):
 def tensor_out(value):
     facts = {"requires_grad": bool(value.requires_grad), "device": devices.kind(value)}
     name = str(value.dtype).removeprefix("torch.")
-    if value.layout is not torch.strided or name not in wire.STORAGE or value.is_meta or value.numel() * value.element_size() > wire.PAYLOAD_CAP:
-        return wire.Opaque(f"{str(value.layout).removeprefix('torch.')} tensor of {name}")
+    if value.layout is not torch.strided or name not in wire.STORAGE or value.is_meta or value.numel() * value.element_size() > wire.PAYLOAD_CAP or not carried(value.shape):
+        return wire.Opaque(f"{str(value.layout).removeprefix('torch.')} tensor of {name}, shape {tuple(value.shape)}")
     facts["contiguous"] = bool(value.is_contiguous())
     held = value.detach().resolve_conj().resolve_neg().cpu().contiguous()
     data = held.view(torch.int16).numpy().view(np.uint16) if name == "bfloat16" else held.numpy()

@@ -5,10 +5,13 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import itertools
 import lzma
+import mmap
 import os
 import re
 import stat
+import struct
 import tarfile
 import unicodedata
 import zipfile
@@ -18,10 +21,14 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ..sandbox.scrub import one_line
+
 FILE_CAP = 1 << 20
 TOTAL_CAP = 64 << 20
 INFLATED_CAP = 128 << 20
 ENTRY_CAP = 5000
+NAME_CAP = 300
+ENTRY_MARK = b"PK\x01\x02"  # before every entry of a zip file's table
 DEPTH_CAP = 12
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tar.xz")
 
@@ -105,19 +112,29 @@ def wanted(name: str) -> bool:
 def _capped(entries: Iterator[tuple[str, bytes]], remarks: list[str]) -> Iterator[tuple[str, bytes]]:
     total = 0
     for name, data in entries:
-        if len(data) > FILE_CAP:
-            remarks.append(f"{name} is larger than 1 MiB and was left out.")
-            continue
         total += len(data)
         if total > TOTAL_CAP:
             raise Unreadable(f"It holds more than {TOTAL_CAP >> 20} MiB.")
-        yield name, data
+        if len(data) > FILE_CAP:
+            remarks.append(f"{shown(name)} is larger than 1 MiB and was left out.")
+        else:
+            yield shown(name), data
+
+
+def shown(name: str) -> str:
+    """A file's name as it is kept and told: on one line, with whatever isn't seen (or is no character at all) written out."""
+    return one_line(name, NAME_CAP)
+
+
+def outside(name: str) -> bool:
+    """Whether an entry's name points out of its archive."""
+    return name.startswith(("/", "\\")) or ".." in PurePosixPath(name.replace("\\", "/")).parts or bool(re.match(r"[A-Za-z]:", name))
 
 
 def safe(name: str) -> str | None:
     """An entry's name inside an archive, or None where it points outside or is hidden."""
     parts = PurePosixPath(name.replace("\\", "/")).parts
-    if not parts or name.startswith(("/", "\\")) or ".." in parts or re.match(r"[A-Za-z]:", name):
+    if not parts or outside(name):
         return None
     return "/".join(parts) if not any(part.startswith(".") or part in ("__MACOSX", "__pycache__") for part in parts) else None
 
@@ -136,7 +153,7 @@ def _folder(root: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
             mode = path.lstat().st_mode
             if not stat.S_ISREG(mode):
                 if wanted(name):
-                    remarks.append(f"{inside} is a link or a device and was left out.")
+                    remarks.append(f"{shown(inside)} is a link or a device and was left out.")
             elif wanted(name) and not name.startswith("."):
                 with open(path, "rb") as file:
                     yield inside, file.read(FILE_CAP + 1)
@@ -144,22 +161,29 @@ def _folder(root: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
 
 def _zip(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
     try:
+        if _entries_marked(path) > ENTRY_CAP:
+            raise Unreadable(f"It holds more than {ENTRY_CAP} files.")
         with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-            if len(members) > ENTRY_CAP:
-                raise Unreadable(f"It holds more than {ENTRY_CAP} files.")
-            for member in members:
+            for member in archive.infolist():
                 if not _fit(member.filename, remarks) or member.is_dir():
                     continue
                 if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
-                    remarks.append(f"{member.filename} is a link or a device and was left out.")
+                    remarks.append(f"{shown(member.filename)} is a link or a device and was left out.")
                 elif member.flag_bits & 1:
-                    remarks.append(f"{member.filename} is encrypted and was left out.")
+                    remarks.append(f"{shown(member.filename)} is encrypted and was left out.")
                 else:
                     with archive.open(member) as file:
                         yield str(safe(member.filename)), file.read(FILE_CAP + 1)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise Unreadable(f"The zip archive is damaged ({error}).") from None
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError, RuntimeError, ValueError, struct.error, MemoryError) as error:
+        raise Unreadable(f"The zip archive is damaged ({one_line(str(error), 200)}).") from None
+
+
+def _entries_marked(path: Path) -> int:
+    """How many entries a zip file's table can have at most, counted no further than needed: a table of millions is never read."""
+    if not path.stat().st_size:
+        return 0
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return sum(1 for _ in itertools.islice(re.finditer(re.escape(ENTRY_MARK), data), ENTRY_CAP + 1))
 
 
 def _tar(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -171,13 +195,13 @@ def _tar(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
                 if not _fit(member.name, remarks) or member.isdir():
                     continue
                 if not member.isreg() or member.issparse():
-                    remarks.append(f"{member.name} is a link or a device and was left out.")
+                    remarks.append(f"{shown(member.name)} is a link or a device and was left out.")
                     continue
                 file = archive.extractfile(member)
                 if file is not None:
                     yield str(safe(member.name)), file.read(FILE_CAP + 1)
-    except (tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RecursionError) as error:
-        raise Unreadable(f"The tar archive is damaged ({error}).") from None
+    except (tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RecursionError, MemoryError) as error:
+        raise Unreadable(f"The tar archive is damaged ({one_line(str(error), 200)}).") from None
 
 
 def _inflated(path: Path) -> bytes:
@@ -195,8 +219,8 @@ def _inflated(path: Path) -> bytes:
 def _fit(name: str, remarks: list[str]) -> bool:
     inside = safe(name)
     if inside is None:
-        if wanted(name) and ".." in name:
-            remarks.append(f"{name} points outside the archive and was left out.")
+        if wanted(name) and outside(name):
+            remarks.append(f"{shown(name)} points outside the archive and was left out.")
         return False
     return wanted(inside) and inside.count("/") <= DEPTH_CAP
 

@@ -9,6 +9,7 @@ from attngrade.grading import Limits, plan_for
 from attngrade.sandbox.host import Worker
 from attngrade.sandbox.nursery import Crew
 from attngrade.sandbox.proxy import Submission, tensor
+from attngrade.sandbox.wire import Opaque
 
 SOURCE = """
 import functools
@@ -29,6 +30,12 @@ def counted(identity, version, x, factor):
 
 def by_version(x, factor):
     return counted(id(x), x._version, x, factor)
+
+def many_axes(x):
+    return x.reshape((1,) * 17)
+
+def long_and_empty(x):
+    return x[:0].reshape(0, 1)[:, :0].reshape(2**40, 0) if hasattr(x, "numel") else __import__("numpy").zeros((2**40, 0))
 
 def given_back(x, factor):
     return x[:] if factor == 1 else x * factor
@@ -67,3 +74,11 @@ def test_a_cache_that_looks_at_a_tensors_version_is_no_mistake(submission: Submi
 def test_a_result_in_its_arguments_memory_shows_when_it_is_overwritten(submission: Submission) -> None:
     assert submission.scribble(submission.given_back(np.arange(3.0), 1, _keep=True)) == ("0",)
     assert submission.scribble(submission.given_back(np.arange(3.0), 2, _keep=True)) == ()
+
+
+@pytest.mark.parametrize("submission", ["exercise02", "exercise03"], indirect=True)
+def test_an_array_of_a_shape_that_no_frame_carries_is_a_wrong_result_and_no_garbage(submission: Submission) -> None:
+    for name in ("many_axes", "long_and_empty"):
+        got = getattr(submission, name)(np.ones(1))
+
+        assert isinstance(got, Opaque) and "shape (1" in got.type, name

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
+import struct
 import tarfile
 import zipfile
 
@@ -39,6 +41,35 @@ def test_a_tar_that_inflates_without_end_is_refused(tmp_path):
 
 def test_too_many_files_are_refused(tmp_path):
     assert "more than 5000 files" in read("x", zipped(tmp_path / "b.zip", {f"{n}.py": b"" for n in range(5001)})).problem
+
+
+def test_a_table_of_millions_of_files_is_not_read(tmp_path):
+    entry = struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", 20, 20, *[0] * 7, 1, *[0] * 6) + b"a"
+    table, count = entry * 60_000, 60_000
+    (tmp_path / "b.zip").write_bytes(table + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, count, count, len(table), 0, 0))
+
+    assert "more than 5000 files" in read("x", tmp_path / "b.zip").problem
+
+
+def test_files_that_are_left_out_count_as_well(tmp_path):
+    given = read("x", zipped(tmp_path / "b.zip", {f"{n}.py": b"#" * (2 << 20) for n in range(70)}))
+
+    assert given.problem == "It holds more than 64 MiB."
+
+
+def test_names_are_kept_and_told_on_one_line_with_what_is_not_seen_written_out(tmp_path):
+    with tarfile.open(tmp_path / "b.tar", "w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors="surrogateescape") as archive:
+        for name, size in (("\udcff/a.py", 1), ("\u202eb\x1b[2J\nc.py", 2 << 20), ("../\udcfe.py", 0), ("/abs\x85.py", 0)):
+            member = tarfile.TarInfo(name)
+            member.size = size
+            archive.addfile(member, io.BytesIO(b"#" * size))
+
+    given = read("x", tmp_path / "b.tar")
+
+    assert list(given.files) == ["\\udcff/a.py"]
+    assert given.remarks == ("\\u202eb\\x1b[2J c.py is larger than 1 MiB and was left out.", "../\\udcfe.py points outside the archive and was left out.",
+                             "/abs\\x85.py points outside the archive and was left out.")
+    json.dumps([given.remarks, list(given.files)], ensure_ascii=False).encode()
 
 
 def test_links_devices_and_pipes_are_left_out(tmp_path):
