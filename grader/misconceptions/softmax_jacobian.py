@@ -2,10 +2,15 @@
 
 import numpy as np
 from attngrade.misconceptions import misconception
+from attngrade.misconceptions.softmax_jacobian_entries import *  # noqa: F403
 from attngrade.misconceptions.softmax_jacobian_matrix import *  # noqa: F403
 from attngrade.misconceptions.softmax_jacobian_norm import *  # noqa: F403
+from attngrade.misconceptions.softmax_jacobian_product import *  # noqa: F403
+from attngrade.misconceptions.softmax_jacobian_shift import *  # noqa: F403
 from attngrade.misconceptions.softmax_jacobian_state import *  # noqa: F403
+from attngrade.misconceptions.softmax_jacobian_terms import *  # noqa: F403
 from attngrade.misconceptions.softmax_jacobian_vjp import *  # noqa: F403
+from attngrade.misconceptions.softmax_jacobian_winner import *  # noqa: F403
 
 
 def wide(z):

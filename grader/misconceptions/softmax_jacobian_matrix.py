@@ -210,7 +210,7 @@ def jacobian_vectors_alone(z):
 
     Example: z of shape (2, 3) must give (2, 3, 3).
     Why: `(..., n)` is any number of leading axes.
-    Look at: `p[..., :, None] * p[..., None, :]` in place of `np.outer`.
+    Look at: `p[..., :, None] * p[..., None, :]` in place of `np.outer`, and `J[..., i, i]` in place of `np.fill_diagonal`.
     """
     z = np.asarray(z)
     if z.ndim != 1:

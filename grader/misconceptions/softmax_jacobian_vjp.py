@@ -211,7 +211,7 @@ def vjp_lost_axis(z, grad):
     """Your shared sum loses its axis and is broadcast along the wrong one (keepdims).
 
     Example: for shape (3, 3) row i gets the sum of row j; other shapes don't fit at all.
-    Why: NumPy lines shapes up from the right, so (3,) meets the columns.
+    Why: NumPy lines shapes up from the right, so (3,) meets the columns; a matrix product `p @ grad.T` mixes the rows as well.
     Look at: `keepdims=True`.
     """
     p, grad = both(z, grad)
