@@ -126,6 +126,19 @@ def huge_inside(rng, *sizes):
     return 8 * x, w_q * 2.0**14, w_k * 2.0**-20, w_v * 2.0**14, w_o * 2.0**-14
 
 
+def nearly_cancelling(rng):
+    """One head, all queries alike, values up to 60 whose mean is small beside them: a weight that was rounded on the way shows."""
+    x, w_q, w_k, w_v, w_o = np.zeros((1, 9, 13)), np.zeros((13, 8)), np.eye(13, 8, -1), np.eye(13, 8, -9), np.eye(8, 13, 1)
+    x[..., 0], x[..., 1:9] = 1, rng.integers(-12, 13, (1, 9, 8)) / 8
+    w_q[0] = rng.integers(-8, 9, 8) / 8
+    v = rng.uniform(-60, 60, (9, 4))
+    p = parts(x, w_q, w_k, w_v, w_o, 1)[3][0, 0]
+    for _ in range(3):
+        v = np.round(2 * (v - p @ v)) / 2
+    x[0, :, 9:] = v
+    return x, w_q, w_k, w_v, w_o
+
+
 def widened(sent):
     """The values that the submission really gets, in float64."""
     return (sent.data.astype(np.uint32) << 16).view(np.float32).astype(float) if sent.dtype == "bfloat16" else sent.data.astype(float)
@@ -639,6 +652,9 @@ def test_half_precision_is_computed_in_float32(submission, rng):
         sent = [tensor(a, dtype) for a in drawn(rng, 2, 5, 12, 4, 2, 4)]
         want = attention(*(widened(a) for a in sent), 4, 2, sieve(5))
         same(submission.multi_head_attention(*sent, 4, 2, sieve(5)), want, dtype=dtype, case=f"{dtype}, with a mask")
+    args, why = nearly_cancelling(rng), "Weights stay float32 until the values are averaged, and the result is cast back once, at the end."
+    got = submission.multi_head_attention(*(tensor(a, "bfloat16") for a in args), 1)
+    same(got, attention(*args, 1), dtype="bfloat16", case="bfloat16, values of 60 whose mean is small", because=why)
     (x, *weights), mask = far_below(rng), sieve(4)
     case, why = "float16, every score near -131072, with a mask", "No finite number of float16 lies below every score: hide with -inf, or with one of float32's."
     got = submission.multi_head_attention(*(tensor(a, "float16") for a in (x, *weights)), 2, None, mask)

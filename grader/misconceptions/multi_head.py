@@ -6,6 +6,7 @@ from attngrade.misconceptions.multi_head_masks import *  # noqa: F403
 from attngrade.misconceptions.multi_head_numbers import *  # noqa: F403
 from attngrade.misconceptions.multi_head_parts import memory
 from attngrade.misconceptions.multi_head_refusals import *  # noqa: F403
+from attngrade.misconceptions.multi_head_together import *  # noqa: F403
 from attngrade.solutions.exercise04_multi_head import merge_heads, repeat_kv, split_heads
 
 # ---------------------------------------------------------------- split_heads
