@@ -59,15 +59,14 @@ def known(exercise: Exercise, data: bytes, verdict: Verdict) -> bool:
     """Whether this is no attempt: the stub as it comes, or the very file of the last attempt with the very same verdict."""
     from ..store import StoreProblem, open_store
 
-    if data == exercise.stub.read_bytes():
-        return True
+    stub = data == exercise.stub.read_bytes()
     try:
         with open_store(writing=False) as store:
             last = next((entry.record for entry in reversed(store.attempts(exercise.id))), None)
     except StoreProblem:
-        return False
-    if last is None:
-        return False
+        return stub
+    if last is None or (stub and last.verdict not in ("passed", "provisional")):  # a stub where there was a pass demotes
+        return stub
     return (last.sha256, last.verdict) == (hashlib.sha256(data).hexdigest(), verdict.word.value)
 
 
@@ -89,8 +88,12 @@ def _commands(pack: Path | None) -> dict[str, Callable[[Exercise], None]]:
         except Exception as error:
             complain(AttngradeError(own_fault(error)))
 
+    def drawn(one: Exercise) -> None:
+        click.echo(f"drawing {one.id} …")
+        run("plot", one.id)
+
     return {
-        "h": lambda one: run("hint", one.id), "s": lambda one: run("show", one.id), "l": lambda one: run("list"), "p": lambda one: run("plot", one.id),
+        "h": lambda one: run("hint", one.id), "s": lambda one: run("show", one.id), "l": lambda one: run("list"), "p": drawn,
         "z": lambda one: run("quiz"),
     }
 

@@ -43,9 +43,9 @@ class Files:
         for exercise in self.exercises:
             stamp = _stamp(self.place.path(exercise))
             if stamp is not None and stamp != self._stamps.get(exercise.id):
-                self._stamps[exercise.id] = stamp
-                fresh.append((stamp[0], exercise))
-        for _, exercise in sorted(fresh, key=lambda pair: -pair[0]):
+                fresh.append((stamp, exercise))
+        for stamp, exercise in sorted(fresh, key=lambda pair: -pair[0][0]):
+            self._stamps[exercise.id] = stamp
             data = settled(self.place.path(exercise))
             digest = hashlib.sha256(data or b"").hexdigest()
             if data is not None and digest != self._digests.get(exercise.id):

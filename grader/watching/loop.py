@@ -44,15 +44,47 @@ class Watch:
             return False
         if pressed:
             self.press(pressed)
-        saved = self.files.changed()
-        if saved is not None:
-            self.current = saved
-            self.check(saved, self.files.saved)
+        self.take()
         for lost in self.files.lost():
             self.screen.say(self.gone(lost))
         if self.shown is not None and self.screen.resized():
             self.draw(self.shown)
         return True
+
+    def take(self) -> None:
+        """Check what has been saved. Of several files at once (save all, a checkout) the current one is shown, or the latest; the others get a line each."""
+        saves = []
+        while (one := self.files.changed()) is not None:
+            saves.append((one, self.files.saved))
+        if not saves:
+            return
+        shown = next((save for save in saves if save[0] == self.current), saves[0])
+        self.current = shown[0]
+        self.check(*shown)
+        for save in saves:
+            if save is not shown:
+                self.aside(*save)
+
+    def aside(self, exercise: Exercise, data: bytes) -> None:
+        """Check a file that was saved beside the one that is shown."""
+        verdict = self.judged(exercise, data)
+        if verdict is None:
+            return
+        fresh = self.judged_as(exercise, data, verdict)
+        self.screen.say(f"Saved too: {exercise.module}.py, {verdict.word} {verdict.score:g}/{verdict.max_score:g}.")
+        if fresh and self.all_done():
+            self.once_more()
+
+    def judged_as(self, exercise: Exercise, data: bytes, verdict: Verdict) -> bool:
+        """Remember a verdict; whether the exercise was open before and is done now."""
+        was_done = self.done.get(exercise.id, False)
+        self.done[exercise.id] = verdict.word in DONE
+        self.on_verdict(exercise, data, verdict)
+        return self.done[exercise.id] and not was_done
+
+    def all_done(self) -> bool:
+        """Whether nothing is open."""
+        return all(self.done.get(one.id) for one in self.files.exercises)
 
     def gone(self, exercise: Exercise) -> str:
         """What is said of a file that isn't there any more."""
@@ -86,7 +118,7 @@ class Watch:
         """To the next exercise that isn't done."""
         following = self.next_open(after=self.current)
         if following is None:
-            self.screen.say("Everything is done. q quits." if all(self.done.get(e.id) for e in self.files.exercises) else "This is the only one still open.")
+            self.screen.say("Everything is done. q quits." if self.all_done() else "This is the only one still open.")
             return
         self.current = following
         self.bench.prepare(following)
@@ -118,10 +150,7 @@ class Watch:
         verdict = self.judged(exercise, data)
         if verdict is None:
             return
-        was_done = self.done.get(exercise.id, False)
-        self.done[exercise.id] = verdict.word in DONE
-        self.on_verdict(exercise, data, verdict)
-        fresh = self.done[exercise.id] and not was_done
+        fresh = self.judged_as(exercise, data, verdict)
         following = self.next_open(after=exercise) if fresh else None
         self.current = following or self.current
         self.draw(verdict)
@@ -129,7 +158,7 @@ class Watch:
             self.screen.say(f"\n{path.name} is empty." + (" r writes a fresh stub." if self.keys.there else ""))
         if following is not None:
             self.screen.say(f"\nNext is {following.id}: open {following.module}.py." + (" (s shows its statement.)" if self.keys.there else ""))
-        elif fresh and all(self.done.get(e.id) for e in self.files.exercises):
+        elif fresh and self.all_done():
             self.once_more()
         self.bench.prepare(self.current)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from attngrade.catalog import builtin
+
 from tests.watching.editor import RIGHT, ROOT_MISSING, STOPS, children, save
 
 
@@ -25,6 +27,19 @@ def test_a_loop_inside_a_function_is_ended_by_the_next_save_too(watching, path):
     save(path, ROOT_MISSING)
 
     session.expect("In unit_rms_scale", timeout=30)
+
+
+def test_of_several_files_saved_at_once_the_current_one_is_shown(watching, place, path):
+    session = watching()
+    session.expect("q quit")
+    second, third = (place.path(one) for one in builtin().exercises[1:3])
+    for each in (path, second, third):
+        each.write_text(ROOT_MISSING if each == path else "def broken(:\n")
+
+    session.expect("Saved too: exercise02_softmax_jacobian.py, failed 0/40.")
+    session.expect("Saved too: exercise03_causal_mask.py, failed 0/36.")
+    assert "In unit_rms_scale" in session.screen
+    assert "watching exercise01" in session.screen
 
 
 def test_a_renamed_file_is_recognised(watching, path):
