@@ -18,6 +18,7 @@ import click
 from ..errors import UsageProblem
 from ..verdict import CheckResult, Outcome, Reason, Verdict, Word, exit_code
 from .completion import exercise_names
+from .plain import colours
 
 if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
@@ -173,7 +174,7 @@ def report(verdicts: list[Verdict], style: str, output: Path | None) -> None:
     """Render to the screen or a file (written beside, then renamed)."""
     from ..render import as_text, renderer
 
-    terminal = sys.stdout.isatty() and output is None and "NO_COLOR" not in os.environ
+    terminal = output is None and colours()
     width = min(100, max(40, shutil.get_terminal_size((80, 24)).columns))
     text = as_text(verdicts, colour=terminal, width=width) if style == "text" else renderer(style)(verdicts)
     if output is None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import sys
 from typing import TYPE_CHECKING
 
 import click
+
+from .plain import colours
 
 if TYPE_CHECKING:
     from ..doctor import Finding
@@ -24,7 +24,7 @@ def doctor(style: str) -> int:
     if style == "json":
         click.echo(json.dumps({"schema_version": 1, "findings": [_plain(one) for one in found]}, indent=1, ensure_ascii=False))
     else:
-        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        colour = colours()
         width = min(100, max(40, shutil.get_terminal_size((80, 24)).columns))
         click.echo(_text(found, colour, width))
     return 3 if any(one.state is State.BROKEN for one in found) else 0

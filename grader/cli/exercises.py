@@ -16,6 +16,7 @@ import click
 
 from ..errors import UsageProblem
 from .completion import exercise_names
+from .plain import colours
 
 if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
@@ -93,7 +94,7 @@ def show(exercise: str, pack: Path | None) -> None:
     tree = ast.parse(found.stub.read_text(encoding="utf-8"))
     width = min(shutil.get_terminal_size((80, 24)).columns, 100)
     points = f"{found.points:g} points" + (f" + {found.stretch_points:g} stretch" if found.stretch_points else "")
-    click.secho(click.wrap_text(f"{found.id}, {found.title}: {points}", width), bold=True)
+    click.secho(click.wrap_text(f"{found.id}, {found.title}: {points}", width), bold=True, color=colours())
     click.echo(click.wrap_text(found.promise, width) + "\n")
     click.echo("\n".join(statement(ast.get_docstring(tree) or "", width)) + "\n")
     for node in tree.body:
@@ -132,10 +133,11 @@ def _formula(line: str, width: int) -> list[str]:
 
 
 def _function(node: ast.FunctionDef | ast.ClassDef, width: int) -> None:
+    coloured = colours()
     if isinstance(node, ast.FunctionDef):
-        click.secho(click.wrap_text(f"{node.name}({ast.unparse(node.args)})", width, "", "        "), fg="cyan")
+        click.secho(click.wrap_text(f"{node.name}({ast.unparse(node.args)})", width, "", "        "), bold=True, color=coloured)
     else:
-        click.secho(f"class {node.name}", fg="cyan")
+        click.secho(f"class {node.name}", bold=True, color=coloured)
     for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
         click.echo(click.wrap_text(" ".join(paragraph.split()), width, "    ", "    "))
     click.echo()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 
 NAME = "attngrade-plain"
@@ -11,6 +12,11 @@ SIGNS = str.maketrans({  # one for one where columns are lined up
     "●": "*", "○": "o", "│": "|", "┤": "+", "└": "+", "─": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "\N{NO-BREAK SPACE}": " ",
     "√": "sqrt", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~", "²": "^2", "³": "^3", "−": "-", "ᵀ": "^T", "∞": "inf",
 })
+
+
+def colours() -> bool:
+    """Whether standard output takes colours, and nobody has said no to them."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
 def stand_in(error: UnicodeError) -> tuple[str, int]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import json
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from .completion import exercise_names
-from .exercises import PACK, WORKSPACE
+from .exercises import FORMAT, PACK, WORKSPACE
+from .plain import colours
 
 if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 @click.option("--reference", is_flag=True, help="From the reference, whatever your file does.")
 @click.option("--seed", type=click.IntRange(min=0), default=None, help="Seed of the picture's random numbers (default: a fresh one).")
 @click.option("--isolation", type=click.Choice(["auto", "bubblewrap", "process"]), default="auto", show_default=True)
+@FORMAT
 @PACK
 @WORKSPACE
 def plot(
-    exercise: str, output: Path | None, reference: bool, seed: int | None, isolation: str, pack: Path | None, workspace: Path | None,
+    exercise: str, output: Path | None, reference: bool, seed: int | None, isolation: str, style: str, pack: Path | None, workspace: Path | None,
 ) -> None:
     """The picture that makes the point of EXERCISE, computed now: from your code where it passes, from the reference otherwise."""
     from ..catalog import open_pack
@@ -51,11 +52,15 @@ def plot(
         write(made, because, output)
         click.echo(f"{because} Written to {output}.")
         return
+    if style == "json":
+        from ..plot.data import as_data
+
+        click.echo(json.dumps({"schema_version": 1, "exercise": one.id, "own": source.own and because == source.because, "because": because, **as_data(made)}, indent=1))
+        return
     from ..plot.terminal import as_text
 
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     width = min(100, max(40, shutil.get_terminal_size((80, 24)).columns))
-    click.echo(as_text(made, width=width, colour=colour))
+    click.echo(as_text(made, width=width, colour=colours()))
     click.echo("\n" + click.wrap_text(because, width))
 
 

@@ -48,8 +48,9 @@ class Screen:
         """The verdict from its top, cut where it would push itself off the screen (unless ``whole``), with progress and keys at the bottom."""
         columns, rows = self.drawn_at = self.size()
         width = min(100, max(40, columns))
-        live = self.interactive and sys.stdout.isatty()
-        lines = as_text([verdict], colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ, width=width, closing=closing(verdict)).split("\n")
+        live = self.interactive and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        lines = as_text([verdict], colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb", width=width,
+                        closing=closing(verdict)).split("\n")
         foot = self.foot(done, total, watching, width)
         room = max(LEAST_ROWS, rows - len(foot) - 2)  # a line stays free for "checking ..."
         if live and not whole and len(lines) > room:

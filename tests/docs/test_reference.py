@@ -49,6 +49,7 @@ def test_a_schema_is_a_schema(name):
     ("check", ["check", "exercise03", "--file", str(WRONG), "--format", "json"]), ("check", ["check", "1", "--file", os.devnull + "x", "--format", "json"]),
     ("list", ["list", "--format", "json"]), ("doctor", ["doctor", "--format", "json"]), ("questions", ["questions", "--format", "json"]),
     ("progress", ["progress", "--format", "json"]), ("mark", ["mark", "qk-norm", "--answer", "a norm", "--format", "json"]),
+    ("plot", ["plot", "2", "--format", "json"]), ("plot", ["plot", "3", "--reference", "--format", "json"]),
     ("hint", ["hint", "3", "--format", "json"]), ("solution", ["solution", "3", "--give-up", "--format", "json"]),
 ], ids=lambda value: value if isinstance(value, str) else "")
 def test_what_a_command_prints_fits_its_schema(tmp_path, name, arguments):

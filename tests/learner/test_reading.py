@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -63,3 +64,21 @@ def test_an_error_on_a_terminal_breaks_no_word(tmp_path, arguments):
     assert done.returncode == 2
     assert any(line.startswith("Error: ") for line in lines)
     assert max(map(len, lines)) <= 60
+
+
+@pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+@pytest.mark.parametrize("arguments", [("show", "1"), ("doctor",), ("check", "1", "--file", str(builtin().exercises[0].stub))])
+def test_a_terminal_without_colours_gets_none(tmp_path, environ, arguments):
+    master, slave = pty.openpty()
+    own = {**os.environ, "ATTNGRADE_HOME": str(tmp_path), "TERM": "xterm", "OMP_NUM_THREADS": "1", **environ}
+    done = subprocess.Popen([sys.executable, "-m", "attngrade", *arguments], stdout=slave, stderr=slave, stdin=slave, env=own, cwd=tmp_path)
+    os.close(slave)
+    told = b""
+    with contextlib.suppress(OSError):  # the terminal's other end is closed when the command ends
+        while piece := os.read(master, 65536):
+            told += piece
+    done.wait()
+    os.close(master)
+
+    assert told
+    assert b"\x1b[" not in told
