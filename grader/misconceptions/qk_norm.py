@@ -3,6 +3,7 @@
 import torch
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.qk_norm_logits import *  # noqa: F403
+from attngrade.misconceptions.qk_norm_measures import *  # noqa: F403
 from attngrade.misconceptions.qk_norm_module import *  # noqa: F403
 from attngrade.misconceptions.qk_norm_numbers import *  # noqa: F403
 from attngrade.misconceptions.qk_norm_parts import fitted, length_norm, mean_square, norm_over, norm_without_refusals, on_stage, refuse_misfit, widened
