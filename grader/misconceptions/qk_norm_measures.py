@@ -2,7 +2,7 @@
 
 import torch
 from attngrade.misconceptions import misconception
-from attngrade.misconceptions.qk_norm_parts import fitted, length_norm, mean_square, norm, on_stage, refuse_misfit, refuse_pair, widened
+from attngrade.misconceptions.qk_norm_parts import fitted, length_norm, mean_square, norm, on_stage, refuse_pair, widened
 from attngrade.solutions.exercise05_qk_norm import QKNorm, logit_bound, qk_norm_logits, rms_norm, saturation
 
 # ---------------------------------------------------------------- rms_norm
