@@ -1,10 +1,13 @@
-"""What people get wrong in exercise 01: the moments and the scale here, the draws and the z-score in two files beside this one."""
+"""What people get wrong in exercise 01: the moments and the scale here; more of them, the draws and the z-score in files beside this one."""
 
 import math
 
 import numpy as np
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.variance_draws import *  # noqa: F403
+from attngrade.misconceptions.variance_errors import *  # noqa: F403
+from attngrade.misconceptions.variance_laws import *  # noqa: F403
+from attngrade.misconceptions.variance_moments import *  # noqa: F403
 from attngrade.misconceptions.variance_z import *  # noqa: F403
 
 
