@@ -30,17 +30,20 @@ def diagnosed(exercise: Exercise, verdict: Verdict, troupe: Troupe, silent: froz
     failed = frozenset(name for check in verdict.checks if check.reason in NAMEABLE for name in check.functions)
     passed = frozenset(check.id for check in verdict.checks if check.outcome is Outcome.PASSED)
     stage = Stage(troupe, str(exercise.solution), str(exercise.misconceptions))
-    named, downstream = explain(stage, telling(verdict), tuple(name for name in exercise.functions if name not in silent), failed, passed)
+    named, downstream = explain(stage, telling(verdict, passed), tuple(name for name in exercise.functions if name not in silent), failed, passed)
     cause = named[0].function if named else ""
     checks = tuple(_following(check, downstream, cause) for check in verdict.checks)
     return replace(verdict, checks=checks, misconceptions=tuple(named))
 
 
-def telling(verdict: Verdict) -> tuple[Call, ...]:
-    """The calls to explain: those of stretch checks only where a function has nothing else wrong, since right answers may differ there."""
+def telling(verdict: Verdict, passed: frozenset[str]) -> tuple[Call, ...]:
+    """The calls to explain: those of stretch checks only where a function has nothing else wrong, since right answers may differ there.
+
+    What a call took of memory is to be explained only where a check found it too much.
+    """
     stretch = frozenset(check.id for check in verdict.checks if check.stretch)
     missed = {name for check in verdict.checks if check.reason in NAMEABLE and not check.stretch for name in check.functions}
-    return tuple(call for call in verdict.calls if call.check not in stretch or call.function not in missed)
+    return tuple(replace(call, weighed=call.weighed and call.check not in passed) for call in verdict.calls if call.check not in stretch or call.function not in missed)
 
 
 def _following(check: CheckResult, downstream: frozenset[str], cause: str) -> CheckResult:

@@ -16,7 +16,7 @@ ROUNDING = {"float64": 2e-8, "float32": 2e-4}  # about the root of eps: what is 
 NARROWED = 2e-6
 NOISE = {"float64": 1e-13, "float32": 1e-6, "float16": 1.2e-7}  # an array of rounding errors is an array of zeros; float16 ends in steps of 6e-8
 ACCIDENTS = ("RuntimeError", "IndexError")  # what torch and NumPy raise where nobody looked
-LARGE = 24 << 20  # bytes of growth below which memory says nothing
+UNSTEADY, MUCH = 6 << 20, 48 << 20  # bytes by which the growth of a process is off, and from which on that is the least of it
 
 
 def agree(one: Call, other: Call) -> bool:
@@ -77,9 +77,9 @@ def coarsest(message: Any) -> str:
 
 
 def same_memory(one: int, other: int) -> bool:
-    """Within a factor of three, or both small."""
+    """Within a factor of three where it is much, and no further apart than what the system counts besides where it isn't."""
     low, high = sorted((one, other))
-    return high < LARGE or low * 3 >= high
+    return high - low <= UNSTEADY if high < MUCH else low * 3 >= high
 
 
 def same_value(one: Any, other: Any, coarse: str = "float64") -> bool:

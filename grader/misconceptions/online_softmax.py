@@ -5,7 +5,10 @@ from attngrade.misconceptions import (
     listed,
     misconception,
     online_softmax_calls,
+    online_softmax_copies,
     online_softmax_loops,
+    online_softmax_misfits,
+    online_softmax_programs,
     online_softmax_scores,
     online_softmax_states,
     online_softmax_unions,
@@ -18,7 +21,11 @@ LN2 = 0.6931471805599453
 class Beside:
     """The misconceptions of the files beside this one."""
 
-    attngrade_misconceptions = tuple(item for room in (online_softmax_states, online_softmax_unions, online_softmax_scores, online_softmax_loops, online_softmax_calls) for item in listed(room))
+    rooms = (
+        online_softmax_states, online_softmax_unions, online_softmax_scores, online_softmax_loops, online_softmax_programs, online_softmax_calls,
+        online_softmax_misfits, online_softmax_copies,
+    )
+    attngrade_misconceptions = tuple(item for room in rooms for item in listed(room))
 
 
 # ---------------------------------------------------------------- the running state
