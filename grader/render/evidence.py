@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from ..verdict import CheckResult, Evidence, Reason, Verdict
-from .text import shown_array
+from .text import ONE_LINE, shown_array
 
 DETAILED = 2
 SOURCES = {"np": "import numpy as np", "torch": "import torch", "math": "import math", "nn": "from torch import nn", "tl": "import triton.language as tl",
@@ -18,6 +19,8 @@ MEANT = {
     "BdbQuit": "A debugger finds no keyboard in a check: take `breakpoint()` out, and run the file with Python to step through it.",
     "RecursionError": "The function calls itself, directly or through another, and never stops.",
 }
+TYPE_ALONE = re.compile(r"has (dtype|shape) |came back ")  # a note about no value
+WHOLE, ROW = 36, 6  # so many numbers of a matrix are shown whole, so many of a row
 PLAIN = re.compile(r"is \S+ where \S+ is right")  # a note that says what the two values say
 OUTRIGHT = (Reason.RULE_BROKEN, Reason.TIMEOUT, Reason.MEMORY, Reason.CRASH)
 
@@ -34,12 +37,24 @@ def rows(check: CheckResult, width: int = 64) -> list[tuple[str, str]]:
 
 def came(seen: Evidence) -> str:
     """What came back, or what was raised."""
-    return seen.raised or (seen.note if seen.got is None else shown_array(seen.got, beside=seen.want))
+    return seen.raised or (seen.note if seen.got is None else _piece(seen.got, seen, 60, None if TYPE_ALONE.match(seen.note) else seen.want))
 
 
 def right(seen: Evidence, width: int) -> str:
     """The right value, where the value is what was wrong: a wrong type, shape or dtype is told without one."""
-    return "" if re.match(r"has (dtype|shape) |came back ", seen.note) else shown_array(seen.want, width=width, beside=seen.got)
+    return "" if TYPE_ALONE.match(seen.note) else _piece(seen.want, seen, width, seen.got)
+
+
+def _piece(value: object, seen: Evidence, width: int, beside: object) -> str:
+    """A value; of one that fills the screen, what stands around the wrong number."""
+    if not (isinstance(value, np.ndarray) and seen.index and value.ndim == len(seen.index) and value.size > (WHOLE if value.ndim <= 2 else ONE_LINE)):
+        return shown_array(value, width=width, beside=beside)
+    *row, place = seen.index
+    start = max(0, min(place - ROW // 2, value.shape[-1] - ROW))
+    around: Any = (*row, slice(start, start + ROW))
+    other = beside[around] if isinstance(beside, np.ndarray) and beside.shape == value.shape else None
+    named = [*map(str, row), f"{start}:{start + ROW}"] if value.shape[-1] > ROW else [*map(str, row)]
+    return f"[{', '.join(named)}]: {shown_array(value[around], width=width - 20, beside=other)}"
 
 
 def where(seen: Evidence) -> str:

@@ -190,7 +190,8 @@ def _printed(page: Page, verdict: Verdict) -> None:
         page.add()
         page.add("Your code printed:", 2)
         for line in tame(verdict.output.strip(), lines=12, width=300).split("\n"):
-            page.add(f"| {line}", 2, dim=True)
+            for piece in textwrap.wrap(line, page.width - 4, drop_whitespace=False) or [""]:
+                page.lines.append(("  " + page.style(f"| {piece}", dim=True)).rstrip())
 
 
 def next_step(verdict: Verdict) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import numpy as np
 
-ONE_LINE = 16  # so many numbers may stand on one line
+ONE_LINE, SMALL_BLOCK = 16, 24  # so many numbers may stand on one line, so many in several matrices
 REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 
 
@@ -42,7 +43,7 @@ def shown_array(value: object, *, width: int = 60, rows: int = 8, beside: object
         return f"{value[()]:.12g}"
     if value.size <= ONE_LINE and value.ndim > 2:
         return _on_one_line(value)
-    if value.size > 64 or value.ndim > 3:
+    if value.size > (64 if value.ndim <= 2 else SMALL_BLOCK) or value.ndim > 3:
         return f"an array of shape {value.shape}"
     lines = _digits(value, width, beside).split("\n")
     return "\n".join(lines[:rows] + (["…"] if len(lines) > rows else []))
@@ -61,7 +62,12 @@ def _digits(value: np.ndarray, width: int, beside: object) -> str:
 
 def _written(value: object, width: int, precision: int) -> str:
     with np.errstate(all="ignore"):
-        return np.array2string(np.asarray(value), precision=precision, max_line_width=width, suppress_small=True, threshold=200)
+        array = np.asarray(value)
+        text = np.array2string(array, precision=precision, max_line_width=width, suppress_small=True, threshold=200)
+        if array.dtype.kind != "f" or not re.search(r"\de[+-]", text):
+            return text
+        wide = max(len(f"{each:.{precision}g}") for each in array.flat)  # numbers of very different size: each in its own fewest digits
+        return np.array2string(array, max_line_width=width, threshold=200, formatter={"float_kind": lambda each: f"{each:>{wide}.{precision}g}"})
 
 
 def _on_one_line(value: np.ndarray) -> str:

@@ -76,6 +76,43 @@ def test_a_small_array_of_many_axes_stands_on_one_line():
     assert told["came"] == "[[[[0.] [1.]] [[2.] [3.]]]]"
 
 
+def test_of_an_array_that_fills_the_screen_the_wrong_row_is_shown():
+    got, want = np.zeros((2, 3, 2, 3)), np.arange(36.0).reshape(2, 3, 2, 3)
+    told = shown(failure(note="is off", got=got, want=want, index=(1, 2, 0, 1), got_at="0", want_at="31"))
+
+    assert (told["came"], told["right"]) == ("[1, 2, 0]: [0. 0. 0.]", "[1, 2, 0]: [30. 31. 32.]")
+
+
+def test_of_a_long_row_the_neighbours_of_the_wrong_number_are_shown():
+    got, want = np.arange(100.0), np.arange(100.0) + (np.arange(100) == 98)
+    told = shown(failure(note="is off", got=got, want=want, index=(98,), got_at="98", want_at="99"))
+
+    assert (told["came"], told["right"]) == ("[94:100]: [94. 95. 96. 97. 98. 99.]", "[94:100]: [94. 95. 96. 97. 99. 99.]")
+
+
+def test_a_small_matrix_is_shown_whole():
+    told = shown(failure(note="differs", got=np.eye(3), want=np.ones((3, 3)), index=(0, 1), got_at="0", want_at="1"))
+
+    assert told["came"] == "[[1. 0. 0.]\n [0. 1. 0.]\n [0. 0. 1.]]"
+
+
+def test_numbers_of_very_different_size_stand_in_their_fewest_digits():
+    told = shown(failure(note="differs", got=np.array([0.25, -1e9]), want=np.array([0.25, -np.inf]), index=(1,), got_at="-1e+09", want_at="-inf"))
+
+    assert told["came"] == "[  0.25 -1e+09]"
+    assert told["right"] == "[0.25 -inf]"
+
+
+def test_a_wrong_dtype_takes_no_more_digits():
+    assert shown(failure(note="has dtype float32 where float16 was asked", got=np.array([1 / 3]), want=np.array([2 / 3])))["came"] == "[0.3333]"
+
+
+def test_each_line_that_code_printed_is_marked_as_such():
+    text = screen(failure(note="is off", got=1.0), output="word " * 60)
+
+    assert len([line for line in text.split("\n") if line.startswith("  | word")]) == 4
+
+
 def test_the_input_is_written_without_columns_and_empty_exponents():
     assert tidy("f([[ 1.0010e+003,  0.0000e+000], [-1.    ,  0.    ]], 2e-05, eps=1e-08)") == "f([[1.001e3, 0.], [-1., 0.]], 2e-05, eps=1e-08)"
 
