@@ -2,7 +2,7 @@
 
 import torch
 from attngrade.misconceptions import misconception
-from attngrade.misconceptions.online_softmax_walk import BLOCKS, KERNEL, Walk, in_blocks, in_kernel, launch, put, refuse_block_size, refuse_kernel
+from attngrade.misconceptions.online_softmax_walk import BLOCKS, KERNEL, Tiled, Walk, in_blocks, in_kernel, launch, put, refuse_block_size, refuse_kernel
 from attngrade.solutions import exercise06_online_softmax as right
 
 right_blocks, right_kernel = in_blocks(Walk), in_kernel(Walk, 64)
@@ -270,7 +270,7 @@ def kernel_any_width(q, k, v, causal=False):
     if q.dtype in right.TILES and q.dtype == k.dtype == v.dtype and q.stride(-1) == k.stride(-1) == v.stride(-1) == 1:
         right._refuse_misfits(q, k, v)
         launch()
-        return Walk(q, k, v, 64, causal).run()
+        return Tiled(q, k, v, 64, causal).run()
     return right_kernel(q, k, v, causal)
 
 
@@ -297,7 +297,7 @@ def no_kernel(q, k, v, causal=False):
     Look at: a function under @triton.jit, launched once from flash_attention.
     """
     refuse_kernel(q, k, v)
-    return Walk(q, k, v, 64, causal).run()
+    return Tiled(q, k, v, 64, causal).run()
 
 
 def as_if_contiguous(x):
@@ -316,7 +316,7 @@ def contiguous_assumed(q, k, v, causal=False):
     """
     refuse_kernel(q, k, v)
     launch()
-    return Walk(as_if_contiguous(q), as_if_contiguous(k), as_if_contiguous(v), 64, causal).run()
+    return Tiled(as_if_contiguous(q), as_if_contiguous(k), as_if_contiguous(v), 64, causal).run()
 
 
 @misconception("batch-and-head-swapped", of=KERNEL)
@@ -331,4 +331,4 @@ def heads_swapped(q, k, v, causal=False):
     launch()
     b, h = q.shape[:2]
     mixed = [torch.stack([x[i % b, i // b] for i in range(b * h)]).reshape(x.shape) for x in (q, k, v)]
-    return Walk(*mixed, 64, causal).run()
+    return Tiled(*mixed, 64, causal).run()
