@@ -16,8 +16,9 @@ import numpy as np
 
 try:
     import devices
+    import purity
 except ImportError:
-    from . import devices
+    from . import devices, purity
 
 MARGIN = 1 << 15  # elements on either side of a fenced allocation
 LAUNCH_CAP = 1000
@@ -42,7 +43,7 @@ class Kernels:
 
     def __init__(self):
         self.paths, self.launches, self.decoy, self.given, self.watching, self.device_bytes = (), [], False, frozenset(), False, 0
-        self.tuning = False
+        self.tuning, self.fence, self.memory = False, None, purity.Memory()
 
     def watch(self, *paths):
         """From now on, note launches of kernels that are written in these files (in any, if none is named)."""
@@ -57,6 +58,7 @@ class Kernels:
         def counted(kernel, *args, grid=None, warmup=False, **kwargs):
             if warmup or (self.paths and kernel.fn.__code__.co_filename not in self.paths):
                 return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
+            purity.check(kernel.fn, [*args, *kwargs.values()])
             shape = grid if self.tuning else self.note(kernel.fn.__name__, grid, [*args, *kwargs.values()])
             return None if self.decoy else run(kernel, *args, grid=shape, warmup=False, **kwargs)
 
@@ -82,22 +84,25 @@ class Kernels:
         tuner._bench = tried
 
     @contextlib.contextmanager
-    def call(self, decoy, arguments):
-        """One call of the submission, with the arguments that it was given."""
-        self.launches, self.decoy = [], decoy
+    def call(self, decoy, arguments, fence=None):
+        """One call of the submission, with the arguments that it was given and the fence that stands around what it allocates."""
+        self.launches, self.decoy, self.fence = [], decoy, fence
         self.given = frozenset(home(argument.flat) for argument in arguments if hasattr(argument, "flat"))
         allocator = next((devices.allocator(argument.device) for argument in arguments), None)
         before = level(allocator)
         try:
             yield
         finally:
-            self.decoy = False
+            self.decoy, self.fence = False, None
             self.device_bytes = level(allocator, "max_memory_allocated") - before
 
     def note(self, name, grid, handed):
         """Record a launch; the grid to launch with comes back."""
         storages = {home(t): t.untyped_storage().nbytes() for t in tensors(handed)}  # whole, though a view of one is handed over
         fresh = sum(size for place, size in storages.items() if place not in self.given)
+        if self.fence is not None:  # without it what is allocated empty holds whatever lay there before
+            inside = {home(flat): flat for flat, *_ in self.fence.fenced}
+            self.memory.compare(name, handed, [inside[place] for place in storages if place in inside and place not in self.given])
         launch = [name, tuple(int(n) for n in grid) if isinstance(grid, (tuple, list)) else (), fresh]
         if len(self.launches) < LAUNCH_CAP:
             self.launches.append(launch)

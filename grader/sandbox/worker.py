@@ -352,7 +352,7 @@ class Session:
         self.turns += 1
         stir(self.seeds, self.turns)
         state = world(self.looks)
-        with self.kernels.call(bool(message.get("decoy")), arguments), fence or contextlib.nullcontext():
+        with self.kernels.call(bool(message.get("decoy")), arguments, fence), fence or contextlib.nullcontext():
             value = function(*args, **kwargs)
         touched = [name for name, now in world(self.looks).items() if state.get(name) != now]
         reply = {"touched": touched, "mutated": written_in(owners, arguments)}
