@@ -24,7 +24,6 @@ from .kernel import reference
 
 ELEMENT = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32"}
 LOOP = ("FMUL", "FFMA", "FADD", "FMNMX", "MUFU", "F2FP", "HGMMA", "LDL", "STL")
-HOPPER_SHARED = 227 << 10
 
 
 def built(module: ModuleType, dtype: str, width: int, causal: bool, arch: int) -> tuple[Any, int]:
