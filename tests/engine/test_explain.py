@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
 
+from attngrade.diagnosis import telling
+from attngrade.diagnosis.agreement import agree
 from attngrade.diagnosis.explain import explain
 from attngrade.diagnosis.stage import Role
 from attngrade.sandbox.proxy import Call
@@ -59,3 +63,12 @@ def test_a_dear_telling_call_comes_after_the_cheap_ones():
 
     assert [named.id for named in explain(stage, calls, ("f",), frozenset({"f"}))[0]] == ["late"]
     assert {stage.asked[(f"early-{n}",)] for n in range(1, 9)} == {1}, "told apart by the first call, which is cheap"
+
+
+def test_memory_is_evidence_only_where_a_check_found_it_too_much():
+    small, large = replace(call(0, 1.0), weighed=True), replace(call(0, 1.0), weighed=True, peak_bytes=1 << 30)
+    verdict = SimpleNamespace(checks=(), calls=(large,))
+
+    assert not agree(small, large)
+    assert agree(small, telling(verdict, frozenset({"a-check"}))[0])
+    assert not agree(small, telling(verdict, frozenset())[0])
