@@ -69,6 +69,6 @@ def test_memory_is_evidence_only_where_a_check_found_it_too_much():
     small, large = replace(call(0, 1.0), weighed=True), replace(call(0, 1.0), weighed=True, peak_bytes=1 << 30)
     verdict = SimpleNamespace(checks=(), calls=(large,))
 
-    assert not agree(small, large)
-    assert agree(small, telling(verdict, frozenset({"a-check"}))[0])
-    assert not agree(small, telling(verdict, frozenset())[0])
+    assert not agree(large, small)
+    assert agree(telling(verdict, frozenset({"a-check"}))[0], small)
+    assert not agree(telling(verdict, frozenset())[0], small)
