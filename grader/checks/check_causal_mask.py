@@ -266,12 +266,12 @@ def test_softmax_gradient(submission, rng):
         scores = np.where(mask, rng.standard_normal(shape), huge)
         case = f"scores {shape}, hidden ones {huge:g}"
         (grad,) = gradients(submission, "masked_softmax", scores, mask, wrt=(0,), up=up, want=softmax(scores, mask), case=case)
-        expect(grad, softmax_pulled_back(softmax(scores, mask), up), dtype="float64", case=f"gradient, {case}")
+        expect(grad, softmax_pulled_back(softmax(scores, mask), up), dtype="float64", atol=1e-12, case=f"gradient, {case}")  # rows of one visible key have none
     for dtype, tol in NARROW:
         scores, mask, up = coarse(rng, (3, 5)), some_mask(rng, (3, 5)), coarse(rng, (3, 5))
         told = {"want": softmax(scores, mask), "case": dtype}
         (grad,) = gradients(submission, "masked_softmax", tensor(scores, dtype), mask, wrt=(0,), up=tensor(up, dtype), **told)
-        expect(grad, softmax_pulled_back(softmax(scores, mask), up), dtype=dtype, tol=tol, case=f"gradient, {dtype}")
+        expect(grad, softmax_pulled_back(softmax(scores, mask), up), dtype=dtype, tol=tol, atol=tol / 100, case=f"gradient, {dtype}")
 
 
 @points(2)
