@@ -152,10 +152,10 @@ def test_hidden_scores_are_minus_infinity(submission, rng):
 @of("mask_scores")
 def test_masks_broadcast(submission, rng):
     """Any boolean mask that broadcasts to the shape of the scores will do, for scores with any number of axes."""
-    for shape, mask_shape in BROADCASTS:
-        scores, mask = rng.standard_normal(shape), some_mask(rng, mask_shape)
-        case = f"scores {shape}, mask {mask_shape}"
-        expect(submission.mask_scores(scores, mask), hide(scores, mask), dtype="float64", tol=0.0, case=case)
+    for (shape, mask_shape), dtype in zip(BROADCASTS, itertools.cycle(("float64", "float16", "float32", "bfloat16")), strict=False):
+        scores, mask = coarse(rng, shape), some_mask(rng, mask_shape)
+        case = f"scores {shape}, mask {mask_shape}, {dtype}"
+        expect(submission.mask_scores(tensor(scores, dtype), mask), hide(scores, mask), dtype=dtype, tol=0.0, case=case)
     for mask in (np.array(True), np.array(False)):
         scores, case = rng.standard_normal((2, 3)), f"scores (2, 3), a mask without axes: {bool(mask)}"
         expect(submission.mask_scores(scores, mask), hide(scores, mask), dtype="float64", tol=0.0, case=case)
@@ -335,8 +335,9 @@ def test_attention_over_present_and_past(submission, rng):
 def test_attention_over_a_cache(submission, rng):
     """With more keys than queries the last query sits on the last key."""
     for t_q, t_k in [*CACHE, (4, int(rng.integers(8, 20))), (3, int(rng.integers(300, 600)))]:
-        q, k, v = qkv(rng, t_q, t_k)
-        expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype="float64", case=sizes(t_q, t_k))
+        for dtype in ("float64", "float32"):
+            q, k, v = qkv(rng, t_q, t_k, dtype=dtype)
+            expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype=dtype, case=f"{sizes(t_q, t_k)}, {dtype}")
 
 
 @points(1)
@@ -345,8 +346,9 @@ def test_attention_over_a_cache(submission, rng):
 def test_outputs_of_queries_that_see_nothing(submission, rng):
     """With more queries than keys the first outputs are zero, and the last query sits on the last key."""
     for t_q, t_k in [*SHORT, (int(rng.integers(8, 20)), 5), (int(rng.integers(300, 600)), 3)]:
-        q, k, v = qkv(rng, t_q, t_k)
-        expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype="float64", case=sizes(t_q, t_k))
+        for dtype in ("float64", "float32", "float16"):
+            q, k, v = qkv(rng, t_q, t_k, dtype=dtype)
+            expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype=dtype, case=f"{sizes(t_q, t_k)}, {dtype}")
 
 
 @points(2)

@@ -186,8 +186,9 @@ def test_draws_of_one_call_are_independent(submission, rng):
     claim_independent_within(samples(submission, rng, CALLS, DRAWS, 1), f"{CALLS} calls, n={DRAWS}, d_k=1")
     claim_together(samples(submission, rng, 12, 1300, 1), "12 calls, n=1300, d_k=1")
     for d_k, *scale in [(2,), (int(rng.integers(3, 6)), 0.5)]:  # whole queries may be fresh only where they have one component
-        case = f"10 calls, n=6000, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale)
-        claim_no_component_shared(samples(submission, rng, 10, 6000, d_k, *scale), case)
+        case = f"30 calls, n=2000, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale)
+        claim_no_component_shared(samples(submission, rng, 30, 2000, d_k, *scale), case)
+
 
 
 @points(1)
