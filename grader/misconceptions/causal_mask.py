@@ -5,6 +5,9 @@ import sys
 import torch
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.causal_mask_attention import *  # noqa: F403
+from attngrade.misconceptions.causal_mask_paths import *  # noqa: F403
+from attngrade.misconceptions.causal_mask_shares import *  # noqa: F403
+from attngrade.misconceptions.causal_mask_sizes import *  # noqa: F403
 from attngrade.misconceptions.causal_mask_weights import *  # noqa: F403
 from attngrade.solutions import exercise03_causal_mask as right
 

@@ -289,7 +289,7 @@ def attention_repaired_late(q, k, v):
 
 
 @misconception("weights-repaired-too-late", of="causal_attention", question="empty-row")
-def weights_repaired_late(q, k, v):
+def attention_weights_repaired_late(q, k, v):
     """You add -inf and replace the NaN of a query that sees nothing after the softmax: the outputs are right, and the gradients of q and k are NaN.
 
     Example: T_q=2, T_k=1: the gradient of query 0 has to be 0, and NaN arrives.

@@ -117,7 +117,7 @@ def denominator_not_squared(z):
 
 
 @wrong_entries("jacobian-scores-for-weights")
-def scores_for_weights(z):
+def jacobian_scores_for_weights(z):
     """You take the scores for weights: diag(z) - z z^T, with no softmax before it.
 
     Example: z=[0, 0]: you give 0 everywhere, right is 0.25 on the diagonal.
@@ -129,7 +129,7 @@ def scores_for_weights(z):
 
 
 @wrong_entries("jacobian-softmax-twice")
-def softmax_twice(z):
+def jacobian_softmax_twice(z):
     """Inside your Jacobian the softmax is applied twice: its weights go through it again as if they were scores.
 
     Example: z=[0, ln 2]: you give 0.243 on the diagonal, right is 0.222.
@@ -174,7 +174,7 @@ def identity_of_the_first_axis(z):
 
 
 @wrong_entries("jacobian-in-float32")
-def in_float32(z):
+def jacobian_in_float32(z):
     """You compute in float32 whatever came in, which leaves seven digits of float64 scores.
 
     Example: float64 scores: the result is right to about seven digits.

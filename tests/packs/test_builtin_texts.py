@@ -8,6 +8,7 @@ import sys
 import pytest
 from attngrade.catalog import Exercise, builtin
 from attngrade.misconceptions import Misconception, listed
+from attngrade.misconceptions.reading import marked
 from attngrade.proofread import ADVICE, ID
 from attngrade.quiz.question import Bank
 
@@ -29,3 +30,10 @@ def test_every_misconception_says_what_why_and_where_and_asks_a_question_that_th
 
     assert not wrong
     assert len(all_of(exercise)) >= 15
+
+
+@pytest.mark.parametrize("exercise", builtin().exercises, ids=lambda exercise: exercise.id)
+def test_no_misconception_is_hidden_by_a_function_of_the_same_name_in_a_file_beside(exercise):
+    written = {item.id for path in exercise.misconceptions.parent.glob(f"{exercise.slug}*.py") for _, item in marked(path)}
+
+    assert written and written <= {item.id for item in all_of(exercise)}
