@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import sys
 import types
 import zlib
@@ -41,21 +42,27 @@ def check(function, handed, depth=0, seen=None):
 
 
 def names(code, known):
-    """What a code object, with those inside it, takes from outside: (as it is written, the thing)."""
-    steps = list(dis.get_instructions(code))
+    """What a function takes from outside: (as it is written, the thing)."""
+    for name, part in taken(code):
+        value = known.get(name, getattr(builtins, name, None))
+        if part == "import":
+            yield f"import {name}", __import__
+        elif part and isinstance(value, types.ModuleType) and not of_triton(value):
+            yield f"{name}.{part}", getattr(value, part, None)
+        elif name in known or hasattr(builtins, name):
+            yield name, value
+
+
+@functools.lru_cache(maxsize=256)
+def taken(code):
+    """The names that a code object, with those inside it, takes from outside, each with what is taken out of it at once."""
+    found, steps = [], list(dis.get_instructions(code))
     for step, after in zip(steps, [*steps[1:], None], strict=True):
         if step.opname == "IMPORT_NAME":
-            yield f"import {step.argval}", __import__
-        elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and (step.argval in known or hasattr(builtins, step.argval)):
-            value = known.get(step.argval, getattr(builtins, step.argval, None))
-            part = after.argval if after is not None and after.opname in ("LOAD_ATTR", "LOAD_METHOD") else None
-            if isinstance(value, types.ModuleType) and not of_triton(value) and part is not None:
-                yield f"{step.argval}.{part}", getattr(value, part, None)
-            else:
-                yield step.argval, value
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            yield from names(inner, known)
+            found.append((step.argval, "import"))
+        elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            found.append((step.argval, after.argval if after is not None and after.opname in ("LOAD_ATTR", "LOAD_METHOD") else None))
+    return tuple(dict.fromkeys([*found, *(name for inner in code.co_consts if isinstance(inner, types.CodeType) for name in taken(inner))]))
 
 
 def native(value):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import linecache
+import math
 import mmap
 import sys
 
@@ -22,6 +23,7 @@ except ImportError:
 
 MARGIN = 1 << 15  # elements on either side of a fenced allocation
 LAUNCH_CAP = 1000
+ADDRESSES = 64  # that many 64-bit numbers may be a table of addresses, which differ from call to call
 
 
 def probe():
@@ -53,17 +55,18 @@ class Kernels:
             return
         self.watching = True
         kind = type(triton.jit(probe))
-        run = kind.run
+        run, interpreted = kind.run, kind is not triton.runtime.JITFunction
 
         def counted(kernel, *args, grid=None, warmup=False, **kwargs):
             if warmup or (self.paths and kernel.fn.__code__.co_filename not in self.paths):
                 return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
-            purity.check(kernel.fn, [*args, *kwargs.values()])
+            if interpreted:  # a compiler for a GPU refuses by itself
+                purity.check(kernel.fn, [*args, *kwargs.values()])
             shape = grid if self.tuning else self.note(kernel.fn.__name__, grid, [*args, *kwargs.values()])
             return None if self.decoy else run(kernel, *args, grid=shape, warmup=False, **kwargs)
 
         kind.run = counted
-        self.watch_tuning(interpreted=kind is not triton.runtime.JITFunction)
+        self.watch_tuning(interpreted)
 
     def watch_tuning(self, interpreted):
         """``triton.autotune`` tries out tiles: no launches of the call's own. In the interpreter, where no time means anything, the first ones are taken."""
@@ -101,7 +104,7 @@ class Kernels:
         storages = {home(t): t.untyped_storage().nbytes() for t in tensors(handed)}  # whole, though a view of one is handed over
         fresh = sum(size for place, size in storages.items() if place not in self.given)
         if self.fence is not None:  # without it what is allocated empty holds whatever lay there before
-            inside = {home(flat): flat for flat, *_ in self.fence.fenced}
+            inside = {home(flat): flat for flat, _, shape in self.fence.fenced if flat.element_size() < 8 or math.prod(shape) > ADDRESSES}
             self.memory.compare(name, handed, [inside[place] for place in storages if place in inside and place not in self.given])
         launch = [name, tuple(int(n) for n in grid) if isinstance(grid, (tuple, list)) else (), fresh]
         if len(self.launches) < LAUNCH_CAP:

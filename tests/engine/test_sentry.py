@@ -204,3 +204,32 @@ def test_the_device_is_asked_for_its_high_water_mark(run):
     """)
 
     assert told.strip() == "50"
+
+
+def test_what_was_worked_out_before_the_launch_shows_behind_a_fence(run):
+    script = """
+    @triton.jit
+    def negate(x, out, n, BLOCK: tl.constexpr):
+        i = tl.arange(0, BLOCK)
+        tl.store(out + i, -tl.load(out + i, mask=i < n, other=0.0), mask=i < n)
+
+    kernels.watch()
+    def honest(x, out):
+        copy[(1,)](x, out, 5, BLOCK=8, MASKED=True)
+    def before(x, out):
+        out.copy_(-x)
+        negate[(1,)](x, out, 5, BLOCK=8)
+    told = []
+    for work in (honest, before):
+        for values in (torch.arange(5.0), torch.ones(5)):
+            try:
+                fence = sentry.fence()
+                with kernels.call(False, [Given(values)], fence), fence:
+                    work(values, torch.empty(5))
+                told.append("ran")
+            except Exception as error:
+                told.append(type(error).__name__)
+    print(json.dumps(told))
+    """
+
+    assert json.loads(run(script)) == ["ran", "ran", "ran", "WorkedOutBefore"]
