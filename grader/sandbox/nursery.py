@@ -73,8 +73,14 @@ class Nursery:
     def start(self) -> jail.Start:
         """A fresh worker. Raises NestError."""
         with self._lock:
-            self._wait_ready()
-            return self._hatch()
+            try:
+                self._wait_ready()
+                return self._hatch()
+            except NestError:
+                raise
+            except BaseException:  # broken off: an answer may be on its way that the next who asks would take for his own
+                self._process.kill()
+                raise
 
     def _wait_ready(self) -> None:
         if not self.ready:
@@ -119,9 +125,15 @@ class Nursery:
             for fd in (inward[1], outward[0], printed[0]):
                 os.close(fd)
             raise NestError(said.strip() or self._last_words())
+        try:
+            hatched = Hatched(handles[0])
+        except NestError:
+            for fd in (inward[1], outward[0], printed[0]):
+                os.close(fd)
+            raise
         for fd in (inward[1], outward[0], printed[0]):
             os.set_blocking(fd, False)
-        return jail.Start(Hatched(handles[0]), inward[1], outward[0], printed[0], "bubblewrap", fallen=self.fallen)  # type: ignore[arg-type]
+        return jail.Start(hatched, inward[1], outward[0], printed[0], "bubblewrap", fallen=self.fallen)  # type: ignore[arg-type]
 
     def _last_words(self) -> str:
         with contextlib.suppress(OSError):
@@ -163,7 +175,11 @@ def _launch(plan: jail.Plan, control: int, printed: int) -> subprocess.Popen[byt
 def _pid_of(handle: int) -> int:
     """The process id behind a pidfd, as this process's /proc counts."""
     with open(f"/proc/self/fdinfo/{handle}", encoding="ascii") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
+        pid = next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
+    if pid < 1:  # -1: it has ended and been waited for; kill(-1) would end whatever this user runs
+        os.close(handle)
+        raise NestError("a worker ended before it could be watched")
+    return pid
 
 
 def _readable(fd: int, timeout: float | None) -> bool:

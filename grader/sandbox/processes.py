@@ -93,6 +93,8 @@ class Tree:
 
     def kill(self) -> None:
         """End every process of the tree and wait until the kernel has let go of each."""
+        if self.pid <= 1:  # no process of ours: to kill(2) these mean a group, or everything
+            return
         members = self.members() if PROC else [self.pid]
         handles = [handle for pid in members if (handle := _open(pid)) is not None]
         for pid in (*members[1:], self.pid):
