@@ -39,6 +39,7 @@ class Heard:
     last: Callable[[], str]
     tried: set[str] = field(default_factory=set)
     proven: set[str] = field(default_factory=set)
+    refusals: set[str] = field(default_factory=set)  # checks in which a refusal was claimed
     recent: Callable[[], Call | None] = lambda: None  # the last call so far
 
 
@@ -232,6 +233,8 @@ def refuses(call: Callable[[], Any], names: tuple[str, ...] = (), *, case: str =
         if names and not any(re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", raised.said) for name in names):
             wanted = " or ".join(f"`{name}`" for name in names)
             _fail(_failed(f"raised a ValueError whose message doesn't name {wanted}: {raised.said[:120]!r}", None, None, case, because, raised=str(raised)))
+        if heard is not None and (asked := heard.recent()) is not None:
+            heard.refusals.add(asked.check)
         return None
     if or_empty and isinstance(got, Result) and got.array.size == 0:
         return None

@@ -42,6 +42,16 @@ def test_what_torch_has_not_implemented_is_not_called_unwritten(graded):
     assert verdict.reason is Reason.WRONG_RESULT and "raised NotImplementedError" in told and "not implemented for 'Bool'" in told
 
 
+def test_refusals_count_for_a_function_that_refuses_too_much_and_not_for_one_that_refuses_nearly_all(graded):
+    start = "    t_k = t_q if t_k is None else t_k\n"
+    some, nearly_all = (SOLUTION.replace(start, f"{start}    if {where}:\n        raise ValueError('t_q and t_k')\n") for where in ("t_q > t_k", "(t_q, t_k) != (2, 2)"))
+
+    one, other = (next(check for check in graded(EXERCISE, source).checks if check.id == "negative-sizes-refused") for source in (some, nearly_all))
+
+    assert one.outcome is Outcome.PASSED
+    assert (other.outcome, other.points) == (Outcome.SKIPPED, 0) and "takes more than it refuses" in other.message
+
+
 def test_a_module_without_forward_is_unwritten(graded):
     source = "from torch import nn\n\n\nclass QKNorm(nn.Module):\n    def __init__(self, head_dim, eps=1e-6):\n        super().__init__()\n"
 
