@@ -9,7 +9,8 @@ import sys
 import threading
 
 import pytest
-from attngrade.sandbox import nursery, processes
+from attngrade.sandbox import jail, nursery, processes
+from attngrade.sandbox.host import Worker
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="pidfds are Linux's")
 
@@ -65,3 +66,23 @@ def test_a_hatching_that_is_broken_off_ends_the_nest_so_that_its_answer_reaches_
         nest.start()
 
     assert ended == ["killed"]
+
+
+@pytest.mark.skipif(not jail.bubblewrap(), reason="needs bubblewrap")
+def test_after_a_hatching_that_was_broken_off_nobody_gets_the_handle_of_another_worker(monkeypatch):
+    nest = nursery.Nursery(jail.Plan(("numpy",), "numpy", "cpu", 1024))
+    try:
+        with Worker(nest.plan, "bubblewrap", nest.start()) as worker:
+            worker.wait_ready()
+
+        def interrupted():
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(nest, "_receive", interrupted)  # the request is out, its answer is not in
+        with pytest.raises(KeyboardInterrupt):
+            nest.start()
+        monkeypatch.undo()
+        with pytest.raises(nursery.NestError):
+            nest.start()
+    finally:
+        nest.close()
