@@ -211,6 +211,22 @@ def sum_cut(*args, **kwargs):
     return attend(*args, **kwargs, weigh=weigh)
 
 
+@misconception("softmax-sum-alone-cut", of=ATTENTION, extends="softmax-sum-cut")
+def sum_alone_cut(*args, **kwargs):
+    """Your attention detaches the sum that its weights are divided by, and lets the gradient through the maximum: values are right, gradients are not.
+
+    Example: one token: its weight is 1 whatever w_q and w_k are. Its own gradients cancel there; with two tokens they don't.
+    Why: every score moves the sum too; that is what keeps the weights' sum at 1. The maximum cancels out, and may be detached.
+    Look at: `detach` or no_grad on the denominator.
+    """
+
+    def weigh(scores):
+        e = torch.exp(scores - scores.amax(-1, keepdim=True))
+        return e / e.sum(-1, keepdim=True).detach()
+
+    return attend(*args, **kwargs, weigh=weigh)
+
+
 @misconception("attention-weights-rounded", of=ATTENTION)
 def weights_rounded(*args, **kwargs):
     """Your attention rounds its weights to half precision before it mixes the values.
