@@ -35,7 +35,7 @@ def mask_scores(scores, mask):
 def masked_softmax(scores, mask):
     """Softmax over the visible keys of the last axis: hidden keys get 0, a row that sees nothing is all 0."""
     # TODO: hide, give rows that see nothing something finite to work on, normalise, set hidden weights to zero.
-    # (A NaN that's repaired after the softmax comes back in the gradient: prevent it instead.)
+    # (A NaN that's repaired after the softmax can come back in the gradient: prevent it instead.)
     raise NotImplementedError("masked_softmax has to share a weight of one among the visible keys of each row")
 
 
