@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import TracebackType
 
 TICK_S = 0.1
+GRACE_S = 0.6  # what is nearly done is done: workers are handed over in this time, and editors save twice
 LONG_S = 5.0
 
 
@@ -33,7 +34,7 @@ class Lookout:
 
     def _look(self) -> None:
         started, told = time.monotonic(), False
-        while not self._over.wait(TICK_S):
+        while not self._over.wait(TICK_S if time.monotonic() - started > GRACE_S else GRACE_S):
             newer = self.newer()
             with self._lock:
                 if self._over.is_set():
