@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from attngrade.checks.claims import after, claim, expect, expect_number, expect_same, of, points, stretch, tensor
+from attngrade.checks.claims import Result, after, claim, expect, expect_number, expect_same, of, points, stretch, tensor
 
 LONG = 100_000
 WHOLE = "Short rows are right: if a sum is made in pieces, the last, shorter piece belongs to it as well"
@@ -155,9 +155,8 @@ def test_jacobian_is_diag_p_minus_p_p_transposed(submission, rng):
     for z in (np.array([0.0, math.log(2.0)]), np.array([1.0, -2.0, 0.5]), np.zeros(4), scores(rng, 6)):
         got = submission.softmax_jacobian(z=z)
         case = f"z={np.array2string(z, precision=3)}"
-        expect(got, oracle_jacobian(z), dtype="float64", case=case)
-        if got.shape == (z.size, z.size):
-            claim(np.abs(got.array.sum(axis=-1)).max() < 1e-9, "the rows of J must sum to 0: the weights keep their sum of 1", got=got, case=case)
+        uneven = isinstance(got, Result) and got.shape == (z.size, z.size) and not np.abs(got.array.sum(axis=-1)).max() < 1e-6
+        expect(got, oracle_jacobian(z), dtype="float64", case=case, because="The rows of J must sum to 0: the weights keep their sum of 1" if uneven else None)
     expect(submission.softmax_jacobian(np.array([3.0])), np.zeros((1, 1)), atol=1e-9, case="n=1: the only weight is always 1")
 
 
@@ -197,13 +196,21 @@ def test_jacobian_keeps_the_dtype(submission, rng):
 # ---------------------------------------------------------------- softmax_vjp
 
 
+def sum_told(got, n):
+    """What a wrong product may be told of itself: that its entries don't sum to 0."""
+    if not isinstance(got, Result) or got.shape != (n,) or abs(total := float(got.array.sum())) < 1e-6:
+        return None
+    return f"Raising all scores by the same amount changes no weight, so the entries of J^T grad sum to 0; yours sum to {total:.3g}"
+
+
 @points(3)
 @of("softmax_vjp")
 def test_vjp_is_the_jacobian_times_the_gradient(submission, rng):
     """The result is J^T grad, and 0 where all entries of grad are equal."""
     for n in (2, 3, 6):
         z, grad = scores(rng, n), rng.standard_normal(n)
-        expect(submission.softmax_vjp(z, grad), oracle_vjp(z, grad), dtype="float64", case=f"n={n}")
+        got = submission.softmax_vjp(z, grad)
+        expect(got, oracle_vjp(z, grad), dtype="float64", case=f"n={n}", because=sum_told(got, n))
     z = scores(rng, 5)
     for place in (0, 3):
         grad = np.eye(5)[place]
@@ -270,6 +277,15 @@ def test_vjp_needs_memory_linear_in_n(submission, rng):
 # ---------------------------------------------------------------- jacobian_norm
 
 
+def entries_told(z):
+    """The Jacobian of a short row and the sum of its squared entries, for those whose formula is wrong; None for a long row."""
+    if z.ndim != 1 or not 1 < z.size <= 3:
+        return None
+    jacobian = oracle_jacobian(z)
+    rows = ", ".join(f"[{', '.join(f'{entry:.4g}' for entry in row)}]" for row in jacobian)
+    return f"The Jacobian is [{rows}] there, and its squared entries sum to {(jacobian**2).sum():.4g}"
+
+
 def expect_norm(got, z, tol, case, dtype=None, because=None):
     """A number for one row, an array for more."""
     want = oracle_norm(z)
@@ -286,7 +302,7 @@ def test_norm_is_that_of_the_jacobian(submission, rng):
     rows = [[0.0, 0.0], [0.0, math.log(2.0)], [1.0, -2.0, 0.5], np.zeros(16), [4.0, 0.0, -1.0, 0.5], [1e300, 1e300, -1e300]]
     for row in (*rows, scores(rng, 5), scores(rng, 9, top=0.6)):
         z = np.array(row)
-        expect_norm(submission.jacobian_norm(z=z), z, 1e-6, f"z={np.array2string(z, precision=3)}")
+        expect_norm(submission.jacobian_norm(z=z), z, 1e-6, f"z={np.array2string(z, precision=3)}", because=entries_told(z))
     expect_norm(submission.jacobian_norm(np.array([2.0])), np.array([2.0]), 1e-6, "n=1: the only weight is always 1")
 
 

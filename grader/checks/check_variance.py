@@ -17,18 +17,29 @@ CALLS, DRAWS = 32, 96  # the tables of the two checks about independence
 SLACK = 1e-8  # z divides a difference by a root of a difference: ten times the contract's tolerance where the inputs are drawn
 
 
-def expect_moments(got, mean, variance, case):
+def expect_moments(got, mean, variance, case, because=None):
     claim(isinstance(got, tuple) and len(got) == 2, "score_moments must return the tuple (mean, variance)", got=got, case=case)
     expect_number(got[0], mean, atol=1e-12, case=f"the mean, {case}")
-    expect_number(got[1], variance, atol=1e-12, case=f"the variance, {case}")
+    expect_number(got[1], variance, atol=1e-12, case=f"the variance, {case}", because=because)
 
 
-def oracle_z(scores, predicted):
+def central(scores):
+    """n and the biased second and fourth central moments."""
     values = [float(score) for score in scores]
     n = len(values)
     mean = math.fsum(values) / n
-    m2, m4 = (math.fsum((value - mean) ** power for value in values) / n for power in (2, 4))
+    return n, *(math.fsum((value - mean) ** power for value in values) / n for power in (2, 4))
+
+
+def oracle_z(scores, predicted):
+    n, m2, m4 = central(scores)
     return (m2 * n / (n - 1) - predicted) / math.sqrt((m4 - m2**2) / n)
+
+
+def pieces(scores):
+    """What z is made of, for those whose formula is wrong."""
+    n, m2, m4 = central(scores)
+    return f"Here s**2 is {m2 * n / (n - 1):.4g} (over n - 1), m2 {m2:.4g}, m4 {m4:.4g}, and the standard error {math.sqrt((m4 - m2**2) / n):.4g}"
 
 
 def oracle_scale(d_k, correlation):
@@ -99,8 +110,9 @@ def test_mean_is_d_k_times_both_means(submission, rng):
     for d_k, *means in [(1, 2.0, 3.0), (4, 0.5, -3.0), (7, *rng.uniform(-3.0, -1.0, 2))]:
         mean_q, mean_k = map(float, means)
         case = f"d_k={d_k}, mean_q={mean_q:.4g}, mean_k={mean_k:.4g}"
-        got = submission.score_moments(d_k, mean_q=mean_q, mean_k=mean_k)
-        expect_moments(got, d_k * mean_q * mean_k, d_k * (1 + mean_q**2 + mean_k**2), case)
+        got, term = submission.score_moments(d_k, mean_q=mean_q, mean_k=mean_k), 1 + mean_q**2 + mean_k**2
+        told = f"Each term has the mean square {(1 + mean_q**2) * (1 + mean_k**2):.4g} and the mean {mean_q * mean_k:.4g}, so its variance is {term:.4g}; there are {d_k} of them"
+        expect_moments(got, d_k * mean_q * mean_k, d_k * term, case, told)
 
 
 @points(2)
@@ -114,7 +126,9 @@ def test_each_mean_adds_a_variance_term(submission, rng):
         mean_q, var_q, mean_k, var_k = map(float, numbers)
         case = f"d_k={d_k}, mean_q={mean_q:.4g}, var_q={var_q:.4g}, mean_k={mean_k:.4g}, var_k={var_k:.4g}"
         variance = d_k * (var_q * var_k + var_q * mean_k**2 + var_k * mean_q**2)
-        expect_moments(submission.score_moments(d_k, mean_q, var_q, mean_k, var_k), d_k * mean_q * mean_k, variance, case)
+        square = (var_q + mean_q**2) * (var_k + mean_k**2)
+        told = f"Each term has the mean square {square:.4g} and the mean {mean_q * mean_k:.4g}, so its variance is {variance / d_k:.4g}; there are {d_k} of them"
+        expect_moments(submission.score_moments(d_k, mean_q, var_q, mean_k, var_k), d_k * mean_q * mean_k, variance, case, told)
     claim_left_alone(submission, "score_moments")
 
 
@@ -250,7 +264,7 @@ def test_z_is_a_difference_in_standard_errors_of_the_sample(submission, rng):
     """z is (s**2 - prediction) / sqrt((m4 - m2**2) / n), with s**2 over n - 1 and m2, m4 over n."""
     for scores, predicted in [([0.0, 0.0, 3.0], 1.0), ([1.0, 2.0, 4.0, 8.0], 5.0), ([-1.0, 0.5, 0.0, 6.0, 2.0], 0.0)]:
         got = submission.variance_z_score(np.array(scores), predicted)
-        expect_number(got, oracle_z(scores, predicted), case=f"scores={scores}, predicted_variance={predicted:g}")
+        expect_number(got, oracle_z(scores, predicted), case=f"scores={scores}, predicted_variance={predicted:g}", because=pieces(scores))
     for n, share in [(3, 0.5), (12, 2.0), (101, 0.8)]:
         scores = heavy(rng, n)
         predicted = float(share * scores.var())
@@ -340,7 +354,8 @@ def test_correlated_scale_counts_variance_and_mean(submission, rng):
     """With correlation the second moment is a variance and a squared mean."""
     for d_k, correlation in [(1, 1.0), (1, 0.5), (2, -0.5), (3, -1.0), (7, 0.2), (5, float(rng.uniform(0.3, 0.9))), (64, 0.1), (3, 0.0)]:
         got = submission.unit_rms_scale(d_k=d_k, correlation=correlation)
-        expect_number(got, oracle_scale(d_k, correlation), case=f"d_k={d_k}, correlation={correlation:.4g}")
+        told = f"The score has the variance {d_k * (1 + correlation**2):.4g} and the mean {d_k * correlation:.4g}: its mean square is {oracle_scale(d_k, correlation) ** -2:.4g}"
+        expect_number(got, oracle_scale(d_k, correlation), case=f"d_k={d_k}, correlation={correlation:.4g}", because=told)
     claim_left_alone(submission, "unit_rms_scale")
 
 
