@@ -381,6 +381,19 @@ class NormaliserDetached(Walk):
         return o / self.safe(l).detach()[..., None]
 
 
+@wrong("sum-detached", kernel=False, extends="normaliser-detached")
+class SumDetached(Walk):
+    """{It} detaches what each block adds to the sum l: values are right, gradients of out and lse are not.
+
+    Example: one key: out = v whatever q and k are, so their gradient is 0, and yours isn't.
+    Why: every score moves the sum too; that term is what makes the weights sum to 1, and all of the gradient of log(l).
+    Look at: `detach` or `no_grad` on p.sum().
+    """
+
+    def fold(self, l, o, forget, p, v):
+        return l * forget + p.sum(-1).detach(), o * forget[..., None] + p @ v
+
+
 @wrong("old-factor-detached", kernel=False)
 class FactorDetached(Walk):
     """{It} detaches exp(m_old - m_new), and the maximum in exp(s - m_new) isn't detached: values are right, gradients are not.

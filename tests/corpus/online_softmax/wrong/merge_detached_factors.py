@@ -1,5 +1,5 @@
 # mistake: the factors are computed with .item() free NumPy, so their gradient is lost
-# says: gradient
+# names: factors-detached
 import torch
 import triton
 from triton import language as tl

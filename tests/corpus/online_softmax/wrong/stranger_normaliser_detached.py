@@ -1,5 +1,5 @@
 # mistake: blockwise_attention detaches each block's contribution to the running sum l, so the gradient of out and lse through l is lost.
-# names: -
+# names: blocks-sum-detached
 import math
 
 import torch
