@@ -42,27 +42,34 @@ def check(function, handed, depth=0, seen=None):
 
 
 def names(code, known):
-    """What a function takes from outside: (as it is written, the thing)."""
-    for name, part in taken(code):
-        value = known.get(name, getattr(builtins, name, None))
-        if part == "import":
+    """What a function takes from outside: (as it is written, the thing). What is taken out of a module is meant, and not the module."""
+    for name, *parts in taken(code):
+        value, path = known.get(name, getattr(builtins, name, None)), name
+        if parts == ["import"]:
             yield f"import {name}", __import__
-        elif part and isinstance(value, types.ModuleType) and not of_triton(value):
-            yield f"{name}.{part}", getattr(value, part, None)
-        elif name in known or hasattr(builtins, name):
-            yield name, value
+            continue
+        while parts and isinstance(value, types.ModuleType):
+            part = parts.pop(0)
+            value, path = getattr(value, part, None), f"{path}.{part}"
+        if name in known or hasattr(builtins, name):
+            yield path, value
 
 
 @functools.lru_cache(maxsize=256)
 def taken(code):
-    """The names that a code object, with those inside it, takes from outside, each with what is taken out of it at once."""
-    found, steps = [], list(dis.get_instructions(code))
-    for step, after in zip(steps, [*steps[1:], None], strict=True):
+    """The names that a code object, with those inside it, takes from outside, each with the attributes that are looked up in it at once."""
+    found, chain = [], None
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and chain is not None:
+            chain.append(step.argval)
+            continue
+        chain = None
         if step.opname == "IMPORT_NAME":
-            found.append((step.argval, "import"))
+            found.append([step.argval, "import"])
         elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            found.append((step.argval, after.argval if after is not None and after.opname in ("LOAD_ATTR", "LOAD_METHOD") else None))
-    return tuple(dict.fromkeys([*found, *(name for inner in code.co_consts if isinstance(inner, types.CodeType) for name in taken(inner))]))
+            chain = [step.argval]
+            found.append(chain)
+    return tuple(dict.fromkeys([*map(tuple, found), *(name for inner in code.co_consts if isinstance(inner, types.CodeType) for name in taken(inner))]))
 
 
 def native(value):
@@ -72,7 +79,7 @@ def native(value):
     if isinstance(value, PLAIN) or of_triton(value) or of_triton(type(value)):
         return True
     if isinstance(value, types.ModuleType):
-        return value.__name__ in ("math", "torch", "numpy", "builtins")  # what is taken out of them is looked at
+        return value.__name__ in ("math", "builtins")
     home = getattr(value, "__module__", None)
     doors = (builtins.eval, builtins.exec, builtins.compile, builtins.__import__, builtins.globals, builtins.open)
     return (home in ("builtins", "math") and value not in doors) or type(value).__name__ == "dtype"

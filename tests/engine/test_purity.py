@@ -55,6 +55,15 @@ def calls_numpy(x_ptr):
     np.linalg.norm(x_ptr)
 
 
+def calls_torch_by_another_name(x_ptr):
+    other = torch
+    other.exp(x_ptr)
+
+
+def goes_through_triton(x_ptr):
+    tl.core.inspect.sys.exit(x_ptr)
+
+
 def calls_a_list(x_ptr):
     KEPT[0].add_(1)
 
@@ -82,7 +91,7 @@ def test_a_kernel_of_triton_alone_is_one() -> None:
     purity.check(right, [torch.ones(2), 3, tl.float16, None, (1, 2), inner])
 
 
-@pytest.mark.parametrize("kernel", [imports, calls_torch, calls_numpy, calls_a_list, evaluates, calls_through_another, hides_it_in_a_function, calls_a_system])
+@pytest.mark.parametrize("kernel", [imports, calls_torch, calls_torch_by_another_name, goes_through_triton, calls_numpy, calls_a_list, evaluates, calls_through_another, hides_it_in_a_function, calls_a_system])
 def test_a_kernel_that_reaches_into_python_is_none(kernel: FunctionType) -> None:
     with pytest.raises(purity.NotTriton, match="is Python and not Triton"):
         purity.check(kernel, [])
