@@ -383,15 +383,18 @@ class NormaliserDetached(Walk):
 
 @wrong("sum-detached", kernel=False, extends="normaliser-detached")
 class SumDetached(Walk):
-    """{It} detaches what each block adds to the sum l: values are right, gradients of out and lse are not.
+    """{It} treats the running maximum and the running sum l as constants: values are right, gradients of out and lse are not.
 
     Example: one key: out = v whatever q and k are, so their gradient is 0, and yours isn't.
-    Why: every score moves the sum too; that term is what makes the weights sum to 1, and all of the gradient of log(l).
-    Look at: `detach` or `no_grad` on p.sum().
+    Why: the maximum cancels and may be detached everywhere; the sum doesn't: it is what makes the weights sum to 1, and lse is its logarithm.
+    Look at: `detach` or `no_grad` on the line of the sum.
     """
 
+    def top(self, m, s):
+        return super().top(m, s).detach()
+
     def fold(self, l, o, forget, p, v):
-        return l * forget + p.sum(-1).detach(), o * forget[..., None] + p @ v
+        return (l * forget + p.sum(-1)).detach(), o * forget[..., None] + p @ v
 
 
 @wrong("old-factor-detached", kernel=False)
