@@ -3,6 +3,7 @@
 import torch
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.online_softmax_states import NONE, home, right_merge, summed, weights, widened, without_refusal
+from attngrade.solutions import exercise06_online_softmax as right
 
 MERGE = "merge_states"
 
@@ -285,3 +286,20 @@ only_widths = sees("only-widths-compared", lambda a, b: a[2][-1:] != b[2][-1:] o
     Why: a union is one of two key sets of the *same* queries, so whole shapes have to be equal.
     Look at: o_a.shape == o_b.shape in place of the last size alone.
     """)
+
+
+# ---------------------------------------------------------------- emptiness is a row's affair
+
+
+@misconception("one-empty-row-empties-the-state", of=MERGE)
+def one_empty_row(a, b):
+    """Your merge takes a whole state for empty as soon as one of its rows is, and hands the other state back.
+
+    Example: a has two rows, the first empty and the second full: the second row of a is lost.
+    Why: each query has a state of its own; some have seen keys and some haven't.
+    Look at: `.any()` in the test for an empty state: decide row by row, with `torch.where`, or let the factor exp(-inf) do it.
+    """
+    merged = right.merge_states(a, b)  # its refusals
+    if bool((a[0] == NONE).any()):
+        return tuple(part.clone() for part in b)
+    return tuple(part.clone() for part in a) if bool((b[0] == NONE).any()) else merged
