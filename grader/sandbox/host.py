@@ -226,9 +226,11 @@ class Worker:
     def close(self) -> None:
         """Kill the whole tree, wait until it is gone, keep the last of what was printed."""
         if self._start.process.returncode is None or self._open:
-            self._tree.kill()
+            if not (self._start.whole and self._start.process.poll() is not None):  # its number may be somebody else's by now
+                self._tree.kill()
             self._start.process.wait()
             self._drain()
+        self._tree.forget()
         if self._group is not None:
             self._group.close()
             self._group = None

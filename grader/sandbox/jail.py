@@ -64,6 +64,7 @@ class Start:
     isolation: str
     scratch: Scratch | None = None
     fallen: Callable[[], bool] = bool  # whether the jail itself was ended, which nobody inside can do
+    whole: bool = False  # whether its end is the end of all that it started, as that of a namespace's first process is
 
 
 def bubblewrap() -> str | None:

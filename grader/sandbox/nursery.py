@@ -133,7 +133,7 @@ class Nursery:
             raise
         for fd in (inward[1], outward[0], printed[0]):
             os.set_blocking(fd, False)
-        return jail.Start(hatched, inward[1], outward[0], printed[0], "bubblewrap", fallen=self.fallen)  # type: ignore[arg-type]
+        return jail.Start(hatched, inward[1], outward[0], printed[0], "bubblewrap", fallen=self.fallen, whole=True)  # type: ignore[arg-type]
 
     def _last_words(self) -> str:
         with contextlib.suppress(OSError):

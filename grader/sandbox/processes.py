@@ -103,6 +103,9 @@ class Tree:
         with contextlib.suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
         _await(handles)
+
+    def forget(self) -> None:
+        """Close what was opened to look at the worker."""
         for descriptor in self._watched or ():
             if descriptor >= 0:
                 os.close(descriptor)

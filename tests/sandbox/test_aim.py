@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 from attngrade.sandbox import jail, nursery, processes
@@ -86,3 +87,24 @@ def test_after_a_hatching_that_was_broken_off_nobody_gets_the_handle_of_another_
             nest.start()
     finally:
         nest.close()
+
+
+def test_the_number_of_a_hatched_worker_that_has_ended_is_signalled_to_nobody(shots):
+    start = jail.Start(SimpleNamespace(pid=4242, returncode=0, poll=lambda: 0, wait=lambda: 0), -1, -1, -1, "bubblewrap", whole=True)
+    worker = object.__new__(Worker)
+    worker._start, worker._open, worker._group, worker._tree, worker.death, worker.printed = start, {-1}, None, processes.Tree(4242), None, b""
+    worker._drain = lambda: None
+
+    worker.close()
+
+    assert shots == []
+
+
+def test_looking_at_a_worker_leaves_no_descriptor_open():
+    tree = processes.Tree(os.getpid())
+    before = len(os.listdir("/proc/self/fd"))
+
+    tree.mark()
+    tree.forget()
+
+    assert len(os.listdir("/proc/self/fd")) == before
