@@ -13,7 +13,7 @@ from attngrade.misconceptions import (
     online_softmax_states,
     online_softmax_unions,
 )
-from attngrade.misconceptions.online_softmax_walk import BLOCKS, NONE, TILES, Walk, refuse_block_size, right, wrong
+from attngrade.misconceptions.online_softmax_walk import BLOCKS, NONE, OWN, TILES, Walk, refuse_block_size, right, wrong
 
 LN2 = 0.6931471805599453
 
@@ -31,7 +31,7 @@ class Beside:
 # ---------------------------------------------------------------- the running state
 
 
-@wrong("output-not-rescaled", tiles=TILES, question="online-softmax-rescale")
+@wrong("output-not-rescaled", tiles=(*TILES, OWN), question="online-softmax-rescale")
 class OutputKept(Walk):
     """{It} rescales the sum l when a new maximum comes, and leaves the output o measured from the old one.
 
@@ -44,7 +44,7 @@ class OutputKept(Walk):
         return l * forget + p.sum(-1), o + p @ v
 
 
-@wrong("sum-not-rescaled", tiles=TILES, question="online-softmax-rescale")
+@wrong("sum-not-rescaled", tiles=(*TILES, OWN), question="online-softmax-rescale")
 class SumKept(Walk):
     """{It} rescales the output o when a new maximum comes, and leaves the sum l measured from the old one.
 
@@ -57,7 +57,7 @@ class SumKept(Walk):
         return l + p.sum(-1), o * forget[..., None] + p @ v
 
 
-@wrong("nothing-rescaled", tiles=TILES, question="online-softmax-rescale")
+@wrong("nothing-rescaled", tiles=(*TILES, OWN), question="online-softmax-rescale")
 class BothKept(Walk):
     """{It} never rescales: sum and output stay measured from the maxima of their own blocks.
 
@@ -70,7 +70,7 @@ class BothKept(Walk):
         return l + p.sum(-1), o + p @ v
 
 
-@wrong("rescaled-the-wrong-way", tiles=TILES[:2], question="online-softmax-rescale")
+@wrong("rescaled-the-wrong-way", tiles=(*TILES[:2], OWN), question="online-softmax-rescale")
 class GrowsBack(Walk):
     """{It} multiplies by exp(m_new - m_old) where exp(m_old - m_new) is right: the past grows in place of shrinking.
 
@@ -84,7 +84,7 @@ class GrowsBack(Walk):
         return l * grow + p.sum(-1), o * grow[..., None] + p @ v
 
 
-@wrong("old-state-forgotten", tiles=TILES[:2])
+@wrong("old-state-forgotten", tiles=(*TILES[:2], OWN))
 class OnlyLast(Walk):
     """{It} keeps only the last block: each block overwrites the state.
 
@@ -97,7 +97,7 @@ class OnlyLast(Walk):
         return p.sum(-1), p @ v
 
 
-@wrong("maximum-of-the-block", tiles=TILES[:2])
+@wrong("maximum-of-the-block", tiles=(*TILES[:2], OWN))
 class BlockMaximum(Walk):
     """{It} takes the maximum of the current block alone, not that of everything seen so far.
 
@@ -254,7 +254,7 @@ class NotDivided(Walk):
         return o
 
 
-@wrong("divided-in-every-block", tiles=TILES[:2])
+@wrong("divided-in-every-block", tiles=(*TILES[:2], OWN))
 class DividedOften(Walk):
     """{It} divides the output in every block and goes on with it as if it weren't divided.
 
@@ -302,7 +302,7 @@ class NanInside(Unguarded):
         return m
 
 
-@wrong("first-block-subtracts-infinity", tiles=TILES[:2])
+@wrong("first-block-subtracts-infinity", tiles=(*TILES[:2], OWN))
 class NanAfterwards(Walk):
     """{It} gets NaN in the old state's factor while a query has seen no key yet.
 

@@ -2,7 +2,7 @@
 
 import torch
 from attngrade.misconceptions import misconception
-from attngrade.misconceptions.online_softmax_walk import BLOCKS, NONE, TILES, Walk, in_blocks, refuse_block_size, right, wrong
+from attngrade.misconceptions.online_softmax_walk import BLOCKS, NONE, OWN, TILES, Walk, in_blocks, refuse_block_size, right, wrong
 
 LN2 = 0.6931471805599453
 
@@ -137,7 +137,7 @@ class Stale(Walk):
         return at
 
 
-@wrong("sum-from-the-old-maximum", tiles=TILES, question="online-softmax-rescale")
+@wrong("sum-from-the-old-maximum", tiles=(*TILES, OWN), question="online-softmax-rescale")
 class StaleSum(Stale):
     """{It} adds exp(s - m_old) to the sum, where the old sum has been moved to m_new.
 
@@ -150,7 +150,7 @@ class StaleSum(Stale):
         return l * forget + late.sum(-1), o * forget[..., None] + p @ v
 
 
-@wrong("block-from-the-old-maximum", tiles=TILES, question="online-softmax-rescale")
+@wrong("block-from-the-old-maximum", tiles=(*TILES, OWN), question="online-softmax-rescale")
 class StaleBlock(Stale):
     """{It} measures the block's weights from the maximum before it, where sum and output have been moved to the new one.
 

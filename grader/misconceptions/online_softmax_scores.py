@@ -1,7 +1,7 @@
 """What people get wrong in exercise 06: scores, masks and tails of a walk over blocks of keys. {It} is part 2's loop or part 3's kernel."""
 
 import torch
-from attngrade.misconceptions.online_softmax_walk import NONE, TILES, Walk, wrong
+from attngrade.misconceptions.online_softmax_walk import NONE, OWN, TILES, Walk, wrong
 
 LN2 = 0.6931471805599453
 
@@ -238,7 +238,7 @@ class Swapped(Walk):
         return keys > rows + (self.t_k - self.t_q)
 
 
-@wrong("mask-counts-inside-the-block", tiles=TILES[:2])
+@wrong("mask-counts-inside-the-block", tiles=(*TILES[:2], OWN))
 class LocalColumns(Walk):
     """{It} numbers the keys from 0 in every block, so the mask of later blocks shows the future.
 

@@ -15,6 +15,7 @@ from attngrade.solutions import exercise06_online_softmax as right
 
 BLOCKS, KERNEL = "blockwise_attention", "flash_attention"
 TILES = (64, 32, 128, 16)
+OWN = "by-width"  # tiles chosen by dtype and width, as the reference does
 NONE = float("-inf")
 
 
@@ -161,7 +162,8 @@ def in_kernel(walk, tile):
     def flash_attention(q, k, v, causal=False):
         refuse_kernel(q, k, v)
         launch()
-        return as_kernel(walk)(q, k, v, tile, causal).run()
+        block = right.TILES[q.dtype][q.shape[-1]][1] if tile == OWN else tile
+        return as_kernel(walk)(q, k, v, block, causal).run()
 
     return flash_attention
 
