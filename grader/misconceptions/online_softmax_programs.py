@@ -357,6 +357,13 @@ uniform = accepting("any-dtype-accepted", lambda q, k, v: q == k == v, """Your p
     Look at: a list of dtypes beside the comparison of the three.
     """)
 
+double = accepting("float64-accepted", lambda q, k, v: q == k == v == torch.float64, """Your part 3 accepts float64; float16, bfloat16 and float32 are the dtypes it is made for.
+
+    Example: float64 inputs give a result, and a ValueError is asked.
+    Why: a kernel that sums in float32 has no float64 to give.
+    Look at: the list of dtypes.
+    """)
+
 mixed = accepting("mixed-dtypes-accepted", lambda q, k, v: q in right.TILES, """Your part 3 looks at the dtype of q alone, and accepts k or v of another.
 
     Example: q in float16, k and v in float32 give a result, and a ValueError is asked.
