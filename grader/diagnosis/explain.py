@@ -53,8 +53,9 @@ def explain(
             named.append(name(found))
             cast = (*cast, found[0].id)
         elif likely := nearest(stage, cast, own, roles, passed):
-            named += [replace(name([role]), message=f"{MOSTLY if len(likely) == 1 else ONE_OF_TWO}{role.advice}") for role in likely]
-            cast = (*cast, likely[0].id)
+            reserve = ONE_OF_TWO if len(likely) > 1 else "" if likely[0].exact else MOSTLY
+            named += [replace(name([fit.role]), message=f"{reserve}{fit.role.advice}") for fit in likely]
+            cast = (*cast, likely[0].role.id)
     return named, frozenset(downstream)
 
 

@@ -16,7 +16,9 @@ from .stage import Role, Stage, seconds
 
 SHORTLIST = 8  # wrong ideas that are tried on all calls
 EXPLAINED = 0.9  # of the distance between a wrong result and the right one
-ENOUGH = ((0.7, 0.8), (0.95, 0.6))  # shares of the wrong calls that it explains, and of the right ones that it leaves right
+ENOUGH = ((0.7, 0.95), (0.95, 0.9))  # shares of the wrong calls that it explains, and of the right ones that it leaves right
+PRICE = 3  # wrong calls that it has to explain for each right one that it spoils
+LOOSELY = 0.6  # of the right calls, where every wrong one is answered to the digit by numbers that aren't all zero: its own side effects may differ
 KEPT = 0.95  # of the right calls, where two wrong ideas share what is wrong
 PATIENCE_S = 6.0  # by the submission's own time
 LEAD = 0.1  # by which the best has to be ahead of the next
@@ -32,6 +34,8 @@ class Fit:
     wrong: float
     right: float
     agreed: int  # wrong calls that it answers just as the submission does
+    spoiled: int  # right calls that it gets wrong
+    striking: int  # wrong calls that it answers just so, and whose answers nobody hits by chance
 
     def beats(self, other: Fit) -> bool:
         """Whether it is the better explanation beyond doubt: clearly more is explained, or no less and more of it to the digit."""
@@ -45,15 +49,17 @@ class Fit:
     @property
     def exact(self) -> bool:
         """Whether nothing is left to explain."""
-        return self.wrong == self.right == 1.0
+        return self.wrong == self.right == 1.0 and self.agreed == len(self.told)
 
     @property
     def holds(self) -> bool:
         """Whether that is enough to speak of it."""
-        return any(self.wrong >= wrong and self.right >= right for wrong, right in ENOUGH)
+        if self.wrong == 1.0 and self.striking == len(self.told):
+            return self.right >= LOOSELY
+        return PRICE * self.spoiled <= len(self.told) and any(self.wrong >= wrong and self.right >= right for wrong, right in ENOUGH)
 
 
-def nearest(stage: Stage, cast: tuple[str, ...], calls: list[Call], roles: list[Role], passed: frozenset[str]) -> list[Role]:
+def nearest(stage: Stage, cast: tuple[str, ...], calls: list[Call], roles: list[Role], passed: frozenset[str]) -> list[Fit]:
     """The one role that explains most of what is wrong in ``calls``, clearly ahead of all others, or the two that explain it between them."""
     calls = affordable(calls, PATIENCE_S / 2 / SHORTLIST)
     try:
@@ -96,7 +102,7 @@ def witnesses(calls: list[Call], right: list[Call], wrong: list[int], limit_s: f
     return chosen
 
 
-def one(fits: Sequence[Fit]) -> list[Role]:
+def one(fits: Sequence[Fit]) -> list[Fit]:
     """The best fit where it holds and is clearly ahead; where it is a special case of another that holds, that one."""
     ranked = sorted(fits, key=lambda fit: (-(fit.wrong + fit.right), -fit.agreed))
     if not ranked or not ranked[0].holds:
@@ -106,10 +112,10 @@ def one(fits: Sequence[Fit]) -> list[Role]:
         ranked.remove(general)
         ranked.insert(0, general)
     best = ranked[0]
-    return [best.role] if all(best.beats(fit) or related(fit.role, best.role) for fit in ranked[1:]) else []
+    return [best] if all(best.beats(fit) or related(fit.role, best.role) for fit in ranked[1:]) else []
 
 
-def two(fits: Sequence[Fit], wrong: frozenset[int]) -> list[Role]:
+def two(fits: Sequence[Fit], wrong: frozenset[int]) -> list[Fit]:
     """Two that leave nothing wrong unexplained between them and hardly touch what is right; none where others would do as well."""
     clean = sorted((fit for fit in fits if fit.right >= KEPT and fit.told < wrong), key=lambda fit: (-len(fit.told), -fit.agreed))
     pairs = [(first, second) for place, first in enumerate(clean) for second in clean[place + 1 :] if first.told | second.told == wrong and not related(first.role, second.role)]
@@ -117,7 +123,7 @@ def two(fits: Sequence[Fit], wrong: frozenset[int]) -> list[Role]:
         return []
     first, second = pairs[0]
     rivals = [fit for pair in pairs for fit in pair if not any(related(fit.role, chosen.role) or chosen.outdoes(fit) for chosen in (first, second))]
-    return [] if rivals else [first.role, second.role]
+    return [] if rivals else [first, second]
 
 
 def related(one: Role, other: Role) -> bool:
@@ -135,11 +141,19 @@ def _played(stage: Stage, cast: tuple[str, ...], role: Role, calls: list[Call], 
 def _fit(stage: Stage, cast: tuple[str, ...], role: Role, calls: list[Call], right: list[Call], wrong: list[int]) -> Fit:
     played = list(_played(stage, cast, role, calls, list(range(len(calls)))))
     if len(played) < len(calls):
-        return Fit(role, frozenset(), 0.0, 0.0, 0)
+        return Fit(role, frozenset(), 0.0, 0.0, 0, len(calls), 0)
     told = frozenset(place for place in wrong if explained(calls[place], right[place], played[place]) >= EXPLAINED)
     kept = [agree(calls[place], played[place]) or not agree(calls[place], right[place])  # another right answer is no argument against it
             for place in range(len(calls)) if place not in wrong]
-    return Fit(role, told, len(told) / len(wrong), sum(kept) / len(kept) if kept else 1.0, sum(agree(calls[place], played[place]) for place in told))
+    agreed = [place for place in told if agree(calls[place], played[place])]
+    return Fit(role, told, len(told) / len(wrong), sum(kept) / len(kept) if kept else 1.0, len(agreed), len(kept) - sum(kept),
+               sum(strikes(calls[place]) for place in agreed))
+
+
+def strikes(call: Call) -> bool:
+    """Whether an answer says something: an exception, or numbers that aren't all zero or not finite."""
+    found = numbers((call.value, call.grads)) if call.raised is None else None
+    return found is None or bool((np.isfinite(found) & (found != 0)).any())
 
 
 def explained(call: Call, right: Call, played: Call) -> float:
@@ -164,7 +178,8 @@ def error(call: Call, right: Call) -> float:
     if ours is None or rights is None or ours.shape != rights.shape or not np.array_equal(np.isfinite(ours), np.isfinite(rights)):
         return np.inf
     finite = np.isfinite(ours)
-    return float(np.abs(ours[finite] - rights[finite]).sum() / (np.abs(rights)[finite].sum() + np.finfo(np.float64).tiny))
+    with np.errstate(all="ignore"):
+        return float(np.abs(ours[finite] - rights[finite]).sum() / (np.abs(rights)[finite].sum() + np.finfo(np.float64).tiny))
 
 
 def numbers(value: Any) -> np.ndarray | None:

@@ -79,3 +79,18 @@ def test_two_wrong_ideas_in_one_function_that_explain_everything_between_them_ar
 
     assert {named.id for named in verdict.misconceptions} == {"moments-d-k-squared", "moments-one-variance-unchecked"}
     assert all(named.message.startswith(ONE_OF_TWO) for named in verdict.misconceptions)
+
+
+ZEROES = '''
+def masked_softmax(scores, mask):
+    wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    s = wide.masked_fill(~mask.expand(scores.shape), -30.0)
+    p = torch.exp(s - s.amax(-1, keepdim=True)).masked_fill(~mask.expand(scores.shape), 0.0)
+    return (p / p.sum(-1, keepdim=True).clamp_min(1e-300 if p.dtype == torch.float64 else 1e-38)).to(scores.dtype)
+'''
+
+
+def test_rows_that_come_out_all_zero_are_no_evidence_of_one_wrong_idea_more_than_of_another(graded):
+    verdict = graded("exercise03", with_function("exercise03", ZEROES))
+
+    assert "no-maximum-subtracted" not in {named.id for named in verdict.misconceptions}
