@@ -101,10 +101,10 @@ class Kernels:
 
     def note(self, name, grid, handed):
         """Record a launch; the grid to launch with comes back."""
-        storages = {home(t): t.untyped_storage().nbytes() for t in tensors(handed)}  # whole, though a view of one is handed over
+        storages = {home(t): weight(t) for t in tensors(handed)}
         fresh = sum(size for place, size in storages.items() if place not in self.given)
         if self.fence is not None:  # without it what is allocated empty holds whatever lay there before
-            inside = {home(flat): flat for flat, _, shape in self.fence.fenced if flat.element_size() < 8 or math.prod(shape) > ADDRESSES}
+            inside = {home(flat): flat[MARGIN:-MARGIN] for flat, _, shape in self.fence.fenced if flat.element_size() < 8 or math.prod(shape) > ADDRESSES}
             self.memory.compare(name, handed, [inside[place] for place in storages if place in inside and place not in self.given])
         launch = [name, tuple(int(n) for n in grid) if isinstance(grid, (tuple, list)) else (), fresh]
         if len(self.launches) < LAUNCH_CAP:
@@ -150,6 +150,27 @@ def home(tensor):
     return tensor.untyped_storage().data_ptr()
 
 
+def weight(tensor):
+    """Bytes of a tensor's memory: whole, though a view of it is handed over, and without the margin of an earlier call's fence."""
+    size, margins = tensor.untyped_storage().nbytes(), 2 * MARGIN * tensor.element_size()
+    if size <= margins:
+        return size
+    whole = tensor.detach().as_strided((size // tensor.element_size(),), (1,), 0)
+    clean = whole.new_full((1,), poison(tensor))
+    return size - margins if intact(whole[:MARGIN], clean) and intact(whole[-MARGIN:], clean) else size
+
+
+def poison(tensor):
+    """What a fence is made of."""
+    return float("nan") if tensor.is_floating_point() else 77
+
+
+def intact(edge, clean):
+    """Whether nothing but the bytes of ``clean`` stand in an edge."""
+    torch = sys.modules["torch"]
+    return bool((edge.view(torch.uint8).reshape(-1, clean.element_size()) == clean.view(torch.uint8)).all())
+
+
 def fence():
     """A context in which every allocation gets a margin of poison on both sides, and empty ones are filled with it."""
     torch = sys.modules["torch"]
@@ -168,8 +189,7 @@ def fence():
 
         def put_up(self, tensor, raw):
             size = tensor.untyped_storage().nbytes() // tensor.element_size()
-            value = float("nan") if tensor.is_floating_point() else 77
-            flat = torch.full((size + 2 * MARGIN,), value, dtype=tensor.dtype, device=tensor.device)
+            flat = torch.full((size + 2 * MARGIN,), poison(tensor), dtype=tensor.dtype, device=tensor.device)
             inner = flat.as_strided(tensor.size(), tensor.stride(), MARGIN + tensor.storage_offset())
             if not raw:
                 inner.copy_(tensor)
@@ -179,9 +199,6 @@ def fence():
         def spilled(self):
             """Shapes of the allocations whose margin was written to."""
             return [shape for flat, clean, shape in self.fenced if not (intact(flat[:MARGIN], clean) and intact(flat[-MARGIN:], clean))]
-
-    def intact(edge, clean):
-        return bool((edge.view(torch.uint8).reshape(-1, clean.element_size()) == clean.view(torch.uint8)).all())
 
     return Fence()
 
