@@ -49,6 +49,8 @@ def test_union_of_two_states(submission, rng):
     is_state(submission.merge_states(a, b), merged(a, b), "float64", "m (4, 1), Dh=1")
     a, b = some_state(rng, (5, 5), 5), some_state(rng, (5, 5), 5)
     is_state(submission.merge_states(a, b), merged(a, b), "float64", "m (5, 5), Dh=5")
+    a, b = some_state(rng, (2, 1, 2, 2), 3), some_state(rng, (2, 1, 2, 2), 3)
+    is_state(submission.merge_states(a, b), merged(a, b), "float64", "m (2, 1, 2, 2), Dh=3")
 
 
 @points(2)
@@ -118,6 +120,7 @@ def test_gradients_through_a_merge(submission, rng):
         m, l, o = merged(one, other)
         to_l, to_o = -(up * o).sum(-1) / l**2, up / l[:, None]
         got, grads = submission.vjp(MERGE, one, other, wrt=(0, 1), cotangent=(None, to_l, to_o))
+        is_state(got, (m, l, o), "float64", "the result while gradients are recorded")
         f, g = np.exp(one[0] - m), np.exp(other[0] - m)
         want = [part for s, w in ((one, f), (other, g)) for part in (w * (s[1] * to_l + (s[2] * to_o).sum(-1)), w * to_l, w[:, None] * to_o)]
         for name, grad, right in zip(("m of a", "l of a", "o of a", "m of b", "l of b", "o of b"), grads, want, strict=True):
@@ -157,6 +160,8 @@ def test_merging_leaves_no_trace(submission, rng):
         if claim_tuple(again, 3, "(m, l, o)", MERGE, ""):
             submission.scribble(got)
     is_state(submission.merge_states(a, b), merged(a, b), "float64", "once more, after the caller wrote into the results")
+    because = "It is tensors that are remembered, and not what is in them: their caller had changed them in place"
+    is_state(submission.merge_states(a, b, _before=(*c, *a)), merged(a, b), "float64", "the same tensors with new values", because)
 
 
 # ---------------------------------------------------------------- blockwise_attention
@@ -174,6 +179,8 @@ def test_attention_block_by_block(submission, rng):
         arrays = qkv(rng, t_q, t_k, width=width)
         case = f"{sizes(*arrays[:2], False)}, block_size={block_size}"
         is_answer(blockwise(submission, arrays, block_size), attention(*arrays), "float64", BLOCKWISE, case)
+    arrays = qkv(rng, 2, 3, batch=3, heads=5)
+    is_answer(blockwise(submission, arrays, 2), attention(*arrays), "float64", BLOCKWISE, "B=3, H=5")
     q, k, v = qkv(rng, 3, 4, batch=1, heads=1, dtype="float32")
     named = submission.blockwise_attention(q=tensor(q, "float32"), k=tensor(k, "float32"), v=tensor(v, "float32"), block_size=2, causal=True)
     is_answer(named, attention(q, k, v, True), "float32", BLOCKWISE, "arguments by name, B=1, H=1, causal, float32")
@@ -201,6 +208,8 @@ def test_causal_over_blocks(submission, rng):
         for block_size in (1, 2, 3, 20):
             got = blockwise(submission, arrays, block_size, True)
             is_answer(got, attention(*arrays, True), "float64", BLOCKWISE, f"{sizes(*arrays[:2], True)}, block_size={block_size}")
+    arrays = qkv(rng, 3, 300, batch=1, heads=1)
+    is_answer(blockwise(submission, arrays, 64, True), attention(*arrays, True), "float64", BLOCKWISE, f"{sizes(*arrays[:2], True)}, block_size=64")
 
 
 @points(2)
@@ -294,10 +303,18 @@ def test_gradients_through_blocks(submission, rng):
         up_lse = np.where(np.isfinite(attention(*arrays, causal)[1]), up_lse, 0.0)
         for ups, what, right in [((up_out, None), "out", (up_out, 0 * up_lse)), ((up_out, up_lse), "out and lse", (up_out, up_lse))]:
             got, grads = submission.vjp(BLOCKWISE, *arrays, block_size, causal, wrt=(0, 1, 2), cotangent=ups)
+            is_answer(got, attention(*arrays, causal), "float64", BLOCKWISE, "the result while gradients are recorded")
             because = only_gradients(got, attention(*arrays, causal))
             for name, grad, want in zip("qkv", grads, pulled_back(*arrays, causal, *right), strict=True):
                 case = f"gradient of {what} for {name}, {sizes(*arrays[:2], causal)}, block_size={block_size}"
                 expect(grad, want, tol=1e-6, case=case, because=because)
+
+
+    for dtype, tol in [("float32", 1e-3), ("float16", 0.1), ("bfloat16", 0.2)]:  # that they are there and no others is what counts
+        arrays, up = qkv(rng, 2, 3, dtype=dtype), as_held(rng.standard_normal((2, 3, 2, 5)), dtype)
+        _, grads = submission.vjp(BLOCKWISE, *held(arrays, dtype), 2, True, wrt=(0, 1, 2), cotangent=(tensor(up, dtype), None))
+        for name, grad, want in zip("qkv", grads, pulled_back(*arrays, True, up, np.zeros(up.shape[:3])), strict=True):
+            expect(grad, want, tol=tol, case=f"gradient for {name}, {sizes(*arrays[:2], True)}, {dtype}")
 
 
 @points(1)

@@ -433,6 +433,10 @@ def test_logits_of_half_precision_input(submission, rng):
         got, want = submission.qk_norm_logits(q, k, q_gain, k_gain), scaled_dots(exact_q, exact_k, (exact_q_gain, exact_k_gain))
         same(got, want, dtype=dtype, case=f"{dtype} q and k of size {size:g}, {gain_dtype} gains")
     (q, exact_q), (gain, exact_gain) = stored(rng.uniform(0.5, 1.5, (1, 1, 2, 48)), "float16"), stored(np.full(48, 45.0), "float16")
+    (x, exact), (y, exact_y) = (stored(rng.standard_normal((1, 1, t, 3)), "float16") for t in (2, 3))
+    wide = (np.full(3, 3e5, dtype=np.float32), np.full(3, 1e-5, dtype=np.float32))
+    because = "A normed q times a gain of 300000 is past the largest float16, the logit is not: cast back once, at the end."
+    same(submission.qk_norm_logits(x, y, *wide), scaled_dots(exact, exact_y, wide), dtype="float16", case="float16, float32 gains of 3e5 and 1e-5", because=because)
     because = "48 * 45 * 45 is past the largest float16, the logit itself is not: add up and scale in float32, then cast back."
     got, want = submission.qk_norm_logits(q, q, gain, gain), scaled_dots(exact_q, exact_q, (exact_gain, exact_gain))
     same(got, want, dtype="float16", case="float16, Dh=48, gains of 45", because=because)

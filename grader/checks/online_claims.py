@@ -87,6 +87,9 @@ def history(submission, rng, function, ask, width):
             is_answer(submission.reread(one), attention(*first, causal), "float32", function, "read again after another call", "A later call changed it")
             submission.scribble(one)
         is_answer(ask(first, causal), attention(*first, causal), "float32", function, "once more, after the caller wrote into the result")
+    because = "It is tensors that are remembered, and not what is in them: their caller had changed them in place"
+    got = ask(first, True, _before=held(second, "float32"))
+    is_answer(got, attention(*first, True), "float32", function, "the same tensors with new values", because)
 
 
 def misfits(rng, ask, width):

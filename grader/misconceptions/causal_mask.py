@@ -38,6 +38,18 @@ def top_left(t_q, t_k=None, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril()
 
 
+@misconception("mask-of-the-hidden-top-left", of="causal_mask", question="mask-polarity")
+def hidden_top_left(t_q, t_k=None, device=None):
+    """Your mask is True where a key is hidden, and lines the first query up with the first key; True means may attend, and the last query sits on the last key.
+
+    Example: T_q=1, T_k=4: you return False, True, True, True, and all four are True in the right one.
+    Why: one upper triangle holds two mix-ups: its meaning is the opposite, and with extra keys it starts in the wrong corner.
+    Look at: `triu`; a lower triangle with `diagonal=t_k - t_q` says which keys may be seen.
+    """
+    t_q, t_k = square(t_q, t_k)
+    return torch.ones(t_q, t_k, dtype=torch.bool, device=device).triu(1)
+
+
 @misconception("mask-inverted", of="causal_mask", question="mask-polarity")
 def inverted(t_q, t_k=None, device=None):
     """Your mask says True where a key is hidden; here True means that a query may attend.

@@ -204,11 +204,11 @@ def masked_after(q, k, v):
 
 @misconception("attention-renormalised", of="causal_attention", question="causal-mask-place")
 def attention_renormalised(q, k, v):
-    """You take the softmax of all the scores, drop the future and divide by what is left: the future still decides how much that is.
+    """You let the future into the softmax and take it out again: its largest score is what is subtracted, and so it decides how much is left.
 
     Example: move the last key by 1e4, and the earlier weights underflow to 0; they have to stay bit for bit.
     Why: on paper it is the same number, but the softmax subtracts the largest score, and that may lie in the future.
-    Look at: hide the scores before the softmax.
+    Look at: hide the scores before the softmax, or before the maximum that you subtract yourself.
     """
 
     def weigh(scores, mask):

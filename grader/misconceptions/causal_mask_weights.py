@@ -474,6 +474,17 @@ def billion_emptied(scores, mask):
     return filled(widened(scores), mask, -1e9).softmax(-1).masked_fill(~mask, 0.0).to(scores.dtype)
 
 
+@misconception("minus-ten-thousand-then-emptied", of="masked_softmax", extends="minus-a-billion-then-emptied", question="finite-mask-value")
+def ten_thousand_emptied(scores, mask):
+    """You hide with -1e4 and set hidden weights to 0 afterwards: a visible score below it gets no weight.
+
+    Example: scores [[0.5, -1e10, 1]], only the middle one visible: you return zeros, and [[0, 1, 0]] is right.
+    Why: the hidden keys took all the weight before you emptied them; -inf is below everything.
+    Look at: the value that you fill in.
+    """
+    return filled(widened(scores), mask, -1e4).softmax(-1).masked_fill(~mask, 0.0).to(scores.dtype)
+
+
 @misconception("mask-after-the-softmax", of="masked_softmax", question="causal-mask-place")
 def weights_after_softmax(scores, mask):
     """You take the softmax of all the scores and set the hidden weights to 0 afterwards: rows no longer sum to 1.

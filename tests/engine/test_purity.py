@@ -113,10 +113,17 @@ def test_memory_that_is_the_same_for_all_values_tells_nothing() -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.bool])
 def test_memory_that_follows_the_values_was_worked_out_before(dtype: torch.dtype) -> None:
     memory = purity.Memory()
-    memory.compare("k", [torch.zeros(3)], [torch.zeros(3).to(dtype)])
+    memory.compare("k", [torch.zeros(3)], [torch.tensor([1, 0, 1]).to(dtype)])
 
     with pytest.raises(purity.WorkedOutBefore, match="itself has to compute"):
-        memory.compare("k", [torch.ones(3)], [torch.ones(3).to(dtype)])
+        memory.compare("k", [torch.ones(3)], [torch.tensor([0, 1, 1]).to(dtype)])
+
+
+def test_memory_that_is_filled_with_one_value_was_not_worked_out() -> None:
+    memory = purity.Memory()
+
+    memory.compare("k", [torch.zeros(3)], [torch.full((8,), float("nan")), torch.zeros(8)])
+    memory.compare("k", [torch.ones(3)], [torch.zeros(8)])  # the other is kept from the call before
 
 
 def test_the_file_stands_beside_the_worker() -> None:
