@@ -48,7 +48,7 @@ def verify(exercise: Exercise, *, seed: int = 0, isolation: str = "auto", sample
     """Verify one exercise of a pack; with ``sample``, by that many wrong ideas of each function, drawn with the seed, and some alternatives."""
     report, started = Report(exercise.id), time.monotonic()
     report.problems += exercise_problems(exercise)
-    if any(_unreadable(path) for path in (exercise.stub, exercise.solution, exercise.checks)):
+    if any(_unreadable(path) for path in (exercise.stub, exercise.solution, *exercise.check_files)):
         return report  # what no Python reads can't be run
     with Crew(isolation) as crew:
         judge = partial(grade, exercise, seed=seed, isolation=isolation, warm=lambda: crew.worker(plan_for(exercise, Limits(), "cpu")))

@@ -57,6 +57,16 @@ def test_checks_may_lie_in_parts_beside_the_first_file(run, pack):
     assert "4 misconceptions, 3 checks" in told.text
 
 
+def test_a_part_of_the_checks_that_no_python_reads_is_told_and_nothing_is_run(run, pack):
+    (pack / "checks" / "check_softcap_more.py").write_text("def test_(:\n")
+
+    told = run("pack", "verify", pack)
+
+    assert told.code == 1
+    assert "checks/check_softcap_more.py:1: " in told.text
+    assert "can't be collected" not in told.text
+
+
 def test_a_slug_that_begins_another_is_refused(run, pack):
     catalog = pack / "exercises" / "catalog.yaml"
     entry = catalog.read_text().partition("exercises:\n")[2]
