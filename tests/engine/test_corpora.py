@@ -26,6 +26,12 @@ WRONG = [(e.id, path) for e in builtin().exercises for path in chosen(e, sorted(
 RIGHT = [(e.id, path) for e in builtin().exercises for path in chosen(e, sorted((CORPUS / e.slug / "right").glob("*.py")))]
 
 
+def whole(exercise: str, path: Path) -> str:
+    """A file's text; one that says so stands behind the solution, whose functions it spoils."""
+    text = path.read_text(encoding="utf-8")
+    return f"{builtin().find(exercise).solution.read_text(encoding='utf-8')}\n\n{text}" if re.search(r"^# behind: the solution$", text, re.M) else text
+
+
 @pytest.mark.parametrize(("exercise", "path"), RIGHT, ids=[f"{e}-{p.stem}" for e, p in RIGHT])
 def test_right_versions_of_strangers_pass(graded, exercise, path):
     verdict = graded(exercise, path.read_bytes(), seed=len(path.stem))
@@ -35,7 +41,7 @@ def test_right_versions_of_strangers_pass(graded, exercise, path):
 
 @pytest.mark.parametrize(("exercise", "path"), WRONG, ids=[f"{e}-{p.stem}" for e, p in WRONG])
 def test_wrong_versions_fail_and_are_told_why(graded, exercise, path):
-    text = path.read_text(encoding="utf-8")
+    text = whole(exercise, path)
     told = re.search(r"^# (names|says): (.+)$", text, re.M)
 
     verdict = graded(exercise, text, seed=len(path.stem))
