@@ -81,6 +81,12 @@ class Exercise:
     checks: Path
     misconceptions: Path
     alternatives: Path
+    pack: str = ""  # empty for the built-in set
+
+    @property
+    def key(self) -> str:
+        """What its attempts and hints are recorded under: sets count their exercises alike."""
+        return f"{self.pack}/{self.id}" if self.pack else self.id
 
     @property
     def module(self) -> str:
@@ -189,6 +195,7 @@ def _exercise(pack: Pack, row: Any, place: int, problems: list[Problem]) -> Exer
         functions=tuple(row["functions"]), off_limits=_off_limits(row.get("off_limits", []), name, place, problems), hints=tuple(str(h).strip() for h in row["hints"]),
         stub=pack.exercises_dir / f"{module}.py", solution=pack.solutions_dir / f"{module}.py", checks=pack.checks_dir / f"check_{row['slug']}.py",
         misconceptions=pack.misconceptions_dir / f"{row['slug']}.py", alternatives=pack.solutions_dir / "alternatives" / row["slug"],
+        pack="" if pack.exercises_dir == _folder("attngrade.exercises") else pack.name,
     )
     parts = {"stub": exercise.stub, "solution": exercise.solution, "checks": exercise.checks}
     problems += [(place, "slug", f"{name}: {part} {path.parent.name}/{path.name} is missing") for part, path in parts.items() if not path.is_file()]

@@ -1,14 +1,16 @@
 """``pack verify``: an exercise set is admitted when its stub fails, everything right passes, and every wrong idea is caught and named.
 
-One trusted worker per exercise plays all misconceptions; the stub, the solution and the alternatives run in the jail like anybody's code.
+One trusted worker plays the misconceptions of an exercise, or of a share of it (``part``; ``joined`` makes one report of all shares, so that an exercise
+takes as long as the cores allow); the stub, the solution and the alternatives run in the jail like anybody's code.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -39,6 +41,7 @@ class Report:
     table: dict[str, frozenset[str]] = field(default_factory=dict)  # misconception -> the checks that it fails
     functions: dict[str, str] = field(default_factory=dict)  # misconception -> the function it replaces
     checks: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)  # checks that nothing here can run
     right: int = 0
     warm_s: float = 0.0
     total_s: float = 0.0
@@ -46,10 +49,45 @@ class Report:
 
 def verify(exercise: Exercise, *, seed: int = 0, isolation: str = "auto", sample: int | None = None) -> Report:
     """Verify one exercise of a pack; with ``sample``, by that many wrong ideas of each function, drawn with the seed, and some alternatives."""
+    return joined([part(exercise, seed=seed, isolation=isolation, sample=sample)], sample)
+
+
+def part(exercise: Exercise, share: int = 0, shares: int = 1, *, seed: int = 0, isolation: str = "auto", sample: int | None = None) -> Report:
+    """Every ``shares``-th wrong idea from number ``share`` on, and with the first share all that is right. To be ``joined``."""
     report, started = Report(exercise.id), time.monotonic()
-    report.problems += exercise_problems(exercise)
+    if share == 0:
+        report.problems += exercise_problems(exercise)
     if any(_unreadable(path) for path in (exercise.stub, exercise.solution, *exercise.check_files)):
         return report  # what no Python reads can't be run
+    if share == 0:
+        _what_is_right(exercise, report, seed, isolation, sample)
+    _wrong(exercise, report, seed, lambda roles: drawn(roles, seed, sample)[share::shares])
+    if share == 0 and report.warm_s > exercise.budget_s:
+        report.problems.append(f"the checks of the solution take {report.warm_s:.2f} s warm; the budget is {exercise.budget_s:g} s")
+    report.total_s = time.monotonic() - started
+    return report
+
+
+def joined(parts: Sequence[Report], sample: int | None = None) -> Report:
+    """One report of all shares of an exercise, in their order; whether a check is idle is known only now."""
+    first = parts[0]
+    order = [name for names in itertools.zip_longest(*(part.functions for part in parts)) for name in names if name is not None]
+    functions, table = ({name: value for part in parts for name, value in getattr(part, what).items()} for what in ("functions", "table"))
+    whole = Report(
+        first.exercise, _each(part.problems for part in parts), _each(part.remarks for part in parts), {name: table[name] for name in order if name in table},
+        {name: functions[name] for name in order}, first.checks, first.skipped, first.right, first.warm_s, sum(part.total_s for part in parts),
+    )
+    if sample is None and first.checks:  # some of the wrong ideas don't tell which check none of them fails
+        caught = {check for failed in whole.table.values() for check in failed}
+        whole.problems += [f"check {check}: no misconception fails it; is it needed?" for check in first.checks if check not in caught and check not in first.skipped]
+    return whole
+
+
+def _each(lists: Iterable[list[str]]) -> list[str]:
+    return list(dict.fromkeys(itertools.chain.from_iterable(lists)))
+
+
+def _what_is_right(exercise: Exercise, report: Report, seed: int, isolation: str, sample: int | None) -> None:
     with Crew(isolation) as crew:
         judge = partial(grade, exercise, seed=seed, isolation=isolation, warm=lambda: crew.worker(plan_for(exercise, Limits(), "cpu")))
         _stub(exercise, report, judge)
@@ -58,9 +96,6 @@ def verify(exercise: Exercise, *, seed: int = 0, isolation: str = "auto", sample
             _right(exercise, path, report, judge)
         if sample is None:
             flipped_conventions(exercise, report, judge)
-    _wrong(exercise, report, seed, sample)
-    report.total_s = time.monotonic() - started
-    return report
 
 
 def _stub(exercise: Exercise, report: Report, judge: Callable[..., Verdict]) -> None:
@@ -106,7 +141,7 @@ def _unreadable(path: Path) -> bool:
     return False
 
 
-def _wrong(exercise: Exercise, report: Report, seed: int, sample: int | None) -> None:
+def _wrong(exercise: Exercise, report: Report, seed: int, chosen: Callable[[list[Role]], list[Role]]) -> None:
     with Worker(plan_for(exercise, Limits(), "cpu"), "trusted") as troupe:
         try:
             stage = Stage(troupe, str(exercise.solution), str(exercise.misconceptions))
@@ -118,16 +153,9 @@ def _wrong(exercise: Exercise, report: Report, seed: int, sample: int | None) ->
         right = play(exercise, troupe, (), seed)
         report.warm_s = time.process_time() + troupe.cpu_seconds() - before
         report.checks = [check.id for check in right.checks]
-        if report.warm_s > exercise.budget_s:
-            report.problems.append(f"the checks of the solution take {report.warm_s:.2f} s warm; the budget is {exercise.budget_s:g} s")
-        for role in drawn(stage.roles, seed, sample):
+        report.skipped = [check.id for check in right.checks if check.outcome is Outcome.SKIPPED]
+        for role in chosen(stage.roles):
             _role(exercise, troupe, role, report, seed)
-    if sample is not None:
-        return  # some of the wrong ideas don't tell which check none of them fails
-    caught = {check for failed in report.table.values() for check in failed}
-    for check in right.checks:
-        if check.id not in caught and check.outcome is not Outcome.SKIPPED:
-            report.problems.append(f"check {check.id}: no misconception fails it; is it needed?")
 
 
 def drawn(roles: list[Role], seed: int, sample: int | None) -> list[Role]:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -60,9 +60,8 @@ def check(
     for exercise in chosen:
         with announced(exercise.id if len(chosen) > 1 else ""):
             verdicts.append(judge(exercise, *files[exercise.id], Options(device, isolation, timeout, memory, fresh_seed() if seed is None else seed)))
-    if file is None and pack is None:
-        written = {exercise.id: files[exercise.id][0] for exercise in chosen if files[exercise.id][0] != exercise.stub.read_bytes()}
-        remember([verdict for verdict in verdicts if verdict.exercise in written], written)  # looking at a stub is no attempt
+    if file is None:  # looking at a stub is no attempt
+        remember([(exercise, files[exercise.id][0], verdict) for exercise, verdict in zip(chosen, verdicts, strict=True) if files[exercise.id][0] != exercise.stub.read_bytes()])
     report(verdicts, style, output)
     return exit_code(verdicts)
 
@@ -81,7 +80,7 @@ def announced(name: str) -> Iterator[None]:
         click.echo("\r" + " " * len(told) + "\r", err=True, nl=False)
 
 
-def remember(verdicts: list[Verdict], files: dict[str, bytes]) -> None:
+def remember(attempts: Iterable[tuple[Exercise, bytes, Verdict]]) -> None:
     """Record the attempts, and put the questions of named misconceptions on the deck. A store that can't be written costs no verdict."""
     from ..quiz.deck import remember_misconceptions
     from ..store import Attempt, StoreProblem, open_store
@@ -89,14 +88,15 @@ def remember(verdicts: list[Verdict], files: dict[str, bytes]) -> None:
     now = datetime.now().astimezone()
     try:
         with open_store() as store:
-            for verdict in verdicts:
+            for exercise, data, verdict in attempts:
                 if verdict.word is Word.ERROR:
                     continue  # a fault of the grader charges nobody an attempt
                 named = verdict.misconceptions
-                store.add(Attempt(verdict.exercise, verdict.word.value, verdict.score, verdict.max_score, tuple(item.id for item in named),
-                                  hashlib.sha256(files[verdict.exercise]).hexdigest(), verdict.duration_s, verdict.reason or "",
+                store.add(Attempt(exercise.key, verdict.word.value, verdict.score, verdict.max_score, tuple(item.id for item in named),
+                                  hashlib.sha256(data).hexdigest(), verdict.duration_s, verdict.reason or "",
                                   tuple(item.hint or "" for item in named)), at=now)
-                remember_misconceptions(store, [item.question for item in named], now, because=verdict.exercise)
+                if not exercise.pack:  # the deck is dealt from the built-in questions
+                    remember_misconceptions(store, [item.question for item in named], now, because=exercise.id)
     except StoreProblem as error:
         click.echo(f"Note: this attempt was not recorded. {error}", err=True)
 

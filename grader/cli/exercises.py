@@ -66,7 +66,7 @@ def state_of(exercise: Exercise, pack: Pack, folder: Path | None = None) -> tupl
 
     try:
         with open_store(writing=False) as store:
-            attempts = [entry.record for entry in store.attempts(exercise.id)]
+            attempts = [entry.record for entry in store.attempts(exercise.key)]
     except StoreProblem:
         attempts = []
     best = max((attempt.score for attempt in attempts), default=0.0)
@@ -158,7 +158,7 @@ def hint(exercise: str, again: bool, style: str, pack: Path | None) -> None:
     with open_store() as store:
         coming = None if again else following(found, store)
         if coming is not None:
-            store.add(Hint(found.id, store.hints_shown(found.id) + 1, coming.about), at=datetime.now(UTC))
+            store.add(Hint(found.key, store.hints_shown(found.key) + 1, coming.about), at=datetime.now(UTC))
         said = seen(found, store) if again else [coming] if coming is not None else []
     if style == "json":
         click.echo(json.dumps({"schema_version": 1, "exercise": found.id, "hints": [asdict(each) for each in said]}, indent=1))
@@ -185,11 +185,11 @@ def solution(exercise: str, give_up: bool, diff: bool, style: str, pack: Path | 
     pack_found = open_pack(pack)
     found = pack_found.find(exercise)
     with open_store() as store:
-        earned = store.passed(found.id) or store.gave_up(found.id) or any(entry.record.verdict == "provisional" for entry in store.attempts(found.id))
+        earned = store.passed(found.key) or store.gave_up(found.key) or any(entry.record.verdict == "provisional" for entry in store.attempts(found.key))
         if not earned and not give_up:
             raise UsageProblem(f"{found.id} isn't passed yet. `attngrade hint {found.number}` helps; `--give-up` shows the reference and is recorded.")
         if not earned:
-            store.add(GiveUp(found.id), at=datetime.now(UTC))
+            store.add(GiveUp(found.key), at=datetime.now(UTC))
     text = found.solution.read_text(encoding="utf-8")
     apart = _apart(find(workspace, pack_found).file(found), text) if diff else None
     if style == "json":

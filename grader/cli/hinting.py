@@ -29,7 +29,7 @@ class Said:
 
 def following(exercise: Exercise, store: Store) -> Said | None:
     """The next one; None once all have been seen. A mistake that is mended is no subject any more."""
-    before = [entry.record for entry in store.entries(Hint, about=exercise.id)]
+    before = [entry.record for entry in store.entries(Hint, about=exercise.key)]
     told = {hint.about for hint in before}
     for name, text in _of_latest(exercise, store):
         if name not in told:
@@ -40,9 +40,9 @@ def following(exercise: Exercise, store: Store) -> Said | None:
 
 def seen(exercise: Exercise, store: Store) -> list[Said]:
     """Those said so far, in that order."""
-    about = {name: text for entry in store.attempts(exercise.id) for name, text in zip(entry.record.misconceptions, entry.record.hints, strict=False)}
+    about = {name: text for entry in store.attempts(exercise.key) for name, text in zip(entry.record.misconceptions, entry.record.hints, strict=False)}
     said: list[Said] = []
-    for entry in store.entries(Hint, about=exercise.id):
+    for entry in store.entries(Hint, about=exercise.key):
         own = sum(not each.about for each in said)
         if entry.record.about:
             said.append(Said(about.get(entry.record.about, entry.record.about), entry.record.about))
@@ -52,7 +52,7 @@ def seen(exercise: Exercise, store: Store) -> list[Said]:
 
 
 def _of_latest(exercise: Exercise, store: Store) -> list[tuple[str, str]]:
-    attempts = store.attempts(exercise.id)
+    attempts = store.attempts(exercise.key)
     latest = attempts[-1].record if attempts else None
     return [(name, text) for name, text in zip(latest.misconceptions, latest.hints, strict=False) if text] if latest is not None else []
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from ..catalog import Pack
+    from ..catalog import Exercise, Pack
     from ..verify import Report
+
+SHARES = 8  # of one exercise; each loads the wrong ideas anew
 
 
 @click.group("pack", epilog="Example: attngrade pack verify my_pack")
@@ -22,7 +24,7 @@ def pack() -> None:
 @pack.command("verify", epilog="Example: attngrade pack verify --exercise exercise03")
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
 @click.option("--exercise", "names", multiple=True, metavar="EXERCISE", help="Only this one (may be repeated).")
-@click.option("--jobs", type=click.IntRange(min=1), default=None, help="Exercises verified at once (default: the number of cores).")
+@click.option("--jobs", type=click.IntRange(min=1), default=None, help="Processes at once (default: the number of cores).")
 @click.option("--format", "style", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
 @click.option("--sample", type=click.IntRange(min=1), default=None, help="Try only this many wrong ideas of each function, drawn with the seed.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
@@ -31,8 +33,6 @@ def verify(folder: Path | None, names: tuple[str, ...], jobs: int | None, style:
 
     Without FOLDER the built-in set is verified.
     """
-    from concurrent.futures import ProcessPoolExecutor
-
     from ..doctor.posix import need_workers
     from ..proofread import question_problems, strays, unknown_questions
     from ..render.pack import as_markdown, as_text
@@ -40,10 +40,7 @@ def verify(folder: Path | None, names: tuple[str, ...], jobs: int | None, style:
     found = _opened(folder)
     need_workers()
     chosen = [found.find(name) for name in names] or list(found.exercises)
-    slowest_first = sorted(chosen, key=lambda exercise: -exercise.budget_s)
-    with ProcessPoolExecutor(min(jobs or os.cpu_count() or 1, len(chosen))) as pool:
-        reports = {exercise.id: pool.submit(_verify, exercise, seed, sample) for exercise in slowest_first}
-        done = [reports[exercise.id].result() for exercise in chosen]
+    done = _verified(chosen, jobs or os.cpu_count() or 1, seed, sample)
     lost = [] if names else [*strays(found), *unknown_questions(found), *(question_problems(found.questions_dir) if folder else [])]
     if style == "json":
         click.echo(json.dumps({"exercises": [_plain(report) for report in done], "strays": lost}, indent=1))
@@ -75,10 +72,18 @@ def _opened(folder: Path | None) -> Pack:
         raise PackProblem(str(folder), [*error.problems, *unlisted_problems(Path(folder or "."))]) from None
 
 
-def _verify(exercise: object, seed: int, sample: int | None) -> Report:
-    from ..verify import verify as verify_one
+def _verified(chosen: list[Exercise], jobs: int, seed: int, sample: int | None) -> list[Report]:
+    """A report of each exercise. Each is cut into shares, the slowest first, so that no core waits for one long exercise."""
+    from concurrent.futures import ProcessPoolExecutor, as_completed
 
-    return verify_one(exercise, seed=seed, sample=sample)  # type: ignore[arg-type]
+    from ..verify import joined, part
+
+    shares = 1 if sample is not None else min(jobs, SHARES)
+    with ProcessPoolExecutor(min(jobs, shares * len(chosen))) as pool:
+        given = {pool.submit(part, one, share, shares, seed=seed, sample=sample): one for one in sorted(chosen, key=lambda one: -one.budget_s) for share in range(shares)}
+        for number, ended in enumerate(as_completed(given), 1):
+            click.echo(f"{given[ended].id}: {number} of {len(given)} shares done", err=True)
+        return [joined([ended.result() for ended, its in given.items() if its is one], sample) for one in chosen]
 
 
 def _plain(report: Report) -> dict[str, object]:

@@ -72,15 +72,15 @@ def standing(store: Store, pack: Pack, bank: Bank, now: datetime) -> dict[str, A
 
 
 def _exercise(store: Store, exercise: Any, attempts: list[Any]) -> dict[str, Any]:
-    mine = [entry for entry in attempts if entry.record.exercise == exercise.id]
+    mine = [entry for entry in attempts if entry.record.exercise == exercise.key]
     from ..store import Hint
 
     best = max(mine, key=lambda entry: (entry.record.verdict == "passed", entry.record.score), default=None)
     return {
         "id": exercise.id, "title": exercise.title, "verdict": best.record.verdict if best else "untried",
         "score": best.record.score if best else 0.0, "max_score": best.record.max_score if best else exercise.points + exercise.stretch_points,
-        "attempts": len(mine), "hints": store.hints_shown(exercise.id), "gave_up": store.gave_up(exercise.id),
-        "time_to_pass_s": time_to_pass(mine, [entry.at for entry in store.entries(Hint, about=exercise.id)]),
+        "attempts": len(mine), "hints": store.hints_shown(exercise.key), "gave_up": store.gave_up(exercise.key),
+        "time_to_pass_s": time_to_pass(mine, [entry.at for entry in store.entries(Hint, about=exercise.key)]),
         "last": mine[-1].at.isoformat() if mine else None,
     }  # fmt: skip
 

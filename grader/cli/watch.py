@@ -42,8 +42,8 @@ def watch(exercise: str | None, pack: Path | None, workspace: Path | None, isola
     current = found.find(exercise) if exercise else next((e for e in exercises if not done[e.id]), exercises[0])
 
     def on_verdict(one: Exercise, data: bytes, verdict: Verdict) -> None:
-        if pack is None and not known(one, data, verdict):
-            remember([verdict], {one.id: data})
+        if not known(one, data, verdict):
+            remember([(one, data, verdict)])
 
     with Crew(isolation) as crew:
         bench = Bench(found, crew, Limits(), fresh_seed, lambda one: chosen_device(one, "auto"))
@@ -62,7 +62,7 @@ def known(exercise: Exercise, data: bytes, verdict: Verdict) -> bool:
     stub = data == exercise.stub.read_bytes()
     try:
         with open_store(writing=False) as store:
-            last = next((entry.record for entry in reversed(store.attempts(exercise.id))), None)
+            last = next((entry.record for entry in reversed(store.attempts(exercise.key))), None)
     except StoreProblem:
         return stub
     if last is None or (stub and last.verdict not in ("passed", "provisional")):  # a stub where there was a pass demotes

@@ -46,7 +46,7 @@ def chosen(exercise: Exercise, place: Workspace | None, store: Store | None) -> 
         data = place.file(exercise).read_bytes()
     except (UsageProblem, OSError):
         return Source(reference, False, f"From the reference: {exercise.module}.py is missing or can't be read.")
-    attempts = [entry.record for entry in store.attempts(exercise.id)] if store is not None else []
+    attempts = [entry.record for entry in store.attempts(exercise.key)] if store is not None else []
     passed = {attempt.sha256 for attempt in attempts if attempt.verdict in PASSING}
     if hashlib.sha256(data).hexdigest() in passed:
         return Source(data, True, f"From your {exercise.module}.py, which passes.")

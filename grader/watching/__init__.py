@@ -121,13 +121,17 @@ class Bench:
         if ready is None or ready.death is not None:
             self._ready[exercise.id] = self.crew.worker(plan_for(exercise, self.limits, self.device(exercise)))
 
-    def judge(self, exercise: Exercise, data: bytes) -> Verdict:
-        """The verdict with its mistakes named; the next worker is made ready afterwards."""
+    def judge(self, exercise: Exercise, data: bytes, before_naming: Callable[[Verdict], None] | None = None) -> Verdict:
+        """The verdict with its mistakes named; one that waits for their names is told ``before_naming``."""
         verdict = grade(
             exercise, data, name=f"{exercise.module}.py", limits=self.limits, seed=self.seed(), device=self.device(exercise),
             isolation=self.crew.isolation, warm=lambda: self._take(exercise),
         )
-        return self._explained(exercise, verdict) if wants_diagnosis(verdict) else verdict
+        if not wants_diagnosis(verdict):
+            return verdict
+        if before_naming is not None:
+            before_naming(verdict)
+        return self._explained(exercise, verdict)
 
     def _explained(self, exercise: Exercise, verdict: Verdict) -> Verdict:
         """The verdict with its mistakes named; a troupe that was killed meanwhile gets one successor, and no verdict is lost to its explanation."""

@@ -12,7 +12,7 @@ from .keys import LEAVE, Keyboard
 from .lookout import Lookout
 from .screen import KEYS, Screen
 
-TICK_S = 0.03
+TICK_S = 0.015
 ANSWER_S = 30.0
 LONG = "still checking … (Ctrl-C stops it, a new save starts anew)"
 
@@ -147,7 +147,7 @@ class Watch:
             self.screen.say(f"{path.name} can't be read: it is missing, or its permissions forbid it." + (" r writes a fresh stub." if self.keys.there else ""))
             return
         self.screen.say(f"checking {path.name} …")
-        verdict = self.judged(exercise, data)
+        verdict = self.judged(exercise, data, self.first_word)
         if verdict is None:
             return
         fresh = self.judged_as(exercise, data, verdict)
@@ -162,17 +162,21 @@ class Watch:
             self.once_more()
         self.bench.prepare(self.current)
 
-    def judged(self, exercise: Exercise, data: bytes) -> Verdict | None:
+    def judged(self, exercise: Exercise, data: bytes, heard: Callable[[Verdict], None] | None = None) -> Verdict | None:
         """The verdict, or None where there is none: Ctrl-C ends the check and not the watching, and so does a new save of the file."""
         lookout = Lookout(lambda: self.files.newer(exercise, data), lambda: self.screen.say(LONG if self.keys.there else "still checking …"))
         try:
             with lookout:
-                return self.bench.judge(exercise, data)
+                return self.bench.judge(exercise, data, heard)
         except KeyboardInterrupt:
             self.screen.say("Saved again: that check is dropped." if lookout.cut else "\nThis check was stopped; nothing is recorded. Save to check again, q quits.")
         except AttngradeError as error:
             self.screen.say(f"Not checked: {error}")
         return None
+
+    def first_word(self, verdict: Verdict) -> None:
+        """What is known already while the mistake is being named."""
+        self.screen.say(f"{verdict.word} {verdict.score:g}/{verdict.max_score:g}. Which mistake is it …")
 
     def once_more(self) -> None:
         """Check everything again, and say what no longer holds."""

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from attngrade.catalog import open_pack
+from attngrade.verify import joined, part, verify
 
 
 def change(path: Path, old: str, new: str) -> int:
@@ -43,6 +45,41 @@ def test_its_exercises_are_checked_and_the_mistake_is_named(run, pack):
     assert right.code == 0, right.text
     assert told.code == 1
     assert [found["id"] for found in json.loads(told.text)["results"][0]["misconceptions"]] == ["hard-clip"]
+
+
+def test_shares_of_an_exercise_join_into_the_report_of_the_whole(run, pack):
+    exercise = open_pack(pack).find("exercise01")
+
+    whole, shared = verify(exercise), joined([part(exercise, share, 3) for share in range(3)])
+
+    assert whole.problems == []
+    assert list(shared.table.items()) == list(whole.table.items())
+    assert (shared.functions, shared.checks, shared.right, shared.problems, shared.remarks) == (whole.functions, whole.checks, whole.right, whole.problems, whole.remarks)
+
+
+def test_a_check_is_idle_only_if_no_share_of_the_wrong_ideas_fails_it(run, pack):
+    checks = pack / "checks" / "check_softcap.py"
+    checks.write_text(checks.read_text() + "\n\n@points(0)\n@of('softcap')\ndef test_is_there(submission):\n    \"\"\"It is there.\"\"\"\n    submission.softcap(np.ones(1), 1.0)\n")
+    exercise = open_pack(pack).find("exercise01")
+
+    shared = joined([part(exercise, share, 2) for share in range(2)])
+
+    assert shared.problems == ["check is-there: no misconception fails it; is it needed?"]
+
+
+def test_attempts_at_its_exercises_are_recorded_apart_from_those_of_the_built_in_set(run, pack, tmp_path):
+    assert run("init", tmp_path / "work", "--pack", pack).code == 0
+    where = ("--workspace", tmp_path / "work")
+    (tmp_path / "work" / "exercise01_softcap.py").write_text((pack / "solutions" / "exercise01_softcap.py").read_text())
+
+    assert run("check", "1", "--pack", pack, *where).code == 0
+
+    assert "passed" in run("list", "--pack", pack, *where).text
+    assert "passed" not in run("list").text
+    assert run("solution", "1", "--pack", pack).code == 0
+    assert "isn't passed yet" in run("solution", "1").text
+    own, builtin = (json.loads(run("progress", "--format", "json", *which).text)["exercises"][0]["verdict"] for which in (("--pack", pack), ()))
+    assert (own, builtin) == ("passed", "untried")
 
 
 def test_checks_may_lie_in_parts_beside_the_first_file(run, pack):

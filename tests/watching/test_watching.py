@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -32,6 +33,18 @@ def test_checking_is_said_at_once(watching, path):
     path.write_text(STOPS)
 
     session.expect("checking exercise01_variance.py …", timeout=10)
+
+
+def test_the_score_is_there_before_the_mistake_has_its_name(watching, path):
+    session = watching()
+    session.expect("Not written yet")
+    session.forget()
+    save(path, ROOT_MISSING)
+    session.expect("In unit_rms_scale")
+
+    before, _, after = session.raw.partition("Which mistake is it …")
+    assert re.search(r"failed [\d.]+/[\d.]+\. $", before)
+    assert "In unit_rms_scale" in after
 
 
 def test_a_pass_moves_on_and_saves_of_the_same_file_stay_with_it(watching, path):
