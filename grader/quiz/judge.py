@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 
 from ..errors import AttngradeError, UsageProblem
 from .mark import mark
+from .marking.addressed import addressed_to_marker
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
-from .marking.shams import addressed_to_marker
 from .question import Question
 
 WORDS = {"met": MET, "contradicted": CONTRADICTED, "not_detected": NOT_DETECTED}

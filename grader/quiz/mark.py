@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .marking.addressed import addressed_to_marker
 from .marking.lexicon import Lexicon, Span
 from .marking.negation import Scope, denied_after, governed_spans, negated, scopes
 from .marking.patterns import Instance, Pattern, instances, parse_pattern
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
-from .marking.shams import addressed_to_marker, copied, has_sentences, is_list, is_separated, mute_lists
+from .marking.shams import copied, has_sentences, is_list, is_separated, mute_lists
 from .marking.spelling import known_words
 from .marking.tokens import Text, read
 from .marking.withdrawal import mute
@@ -188,7 +189,8 @@ def _denies(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> bool:
         ways = set() if m.earned else {way for i in found for way in _denials(i, reading)} | ({-1} if m.state == CONTRADICTED else set())
         denials += [ways] if ways else []
     needed = 2 if len(marks) > 2 else 1
-    several = len(set().union(*denials) - {-1}) >= needed or sum(-1 in ways for ways in denials) >= 2
+    said_wrong = {m.span for m in marks if m.state == CONTRADICTED}  # one wrong claim may speak against two points
+    several = len(set().union(*denials) - {-1}) >= needed or len(said_wrong) >= 2
     return several and len(denials) >= max(needed, sum(m.earned for m in marks) + (len(marks) == 2))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from attngrade.quiz.mark import LONGEST, mark
+from attngrade.quiz.marking.addressed import addressed_to_marker
 from attngrade.quiz.marking.records import FLAGS, Marking
-from attngrade.quiz.marking.shams import addressed_to_marker
 from attngrade.quiz.question import load_bank
 
 BANK = load_bank()

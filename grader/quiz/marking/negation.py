@@ -116,6 +116,8 @@ def _scope_end(tokens: list[Token], at: int) -> int:
     if word == "without":
         end = min(clause_end(tokens, at), at + 4)
         return next((n for n in range(at + 2, end) if tokens[n].stem in _PREDICATES), end)  # "without the exponential weights stay flat"
+    if word == "no" and at + 1 < len(tokens) and tokens[at + 1].word == "such":
+        return min(sentence_end(tokens, at), at + 10)  # "there is no such limit as one distribution per query"
     if word in ("neither", "nor"):
         return min(sentence_end(tokens, at), at + 12)
     end = min(_list_end(tokens, at), at + 1 + _FORWARD)

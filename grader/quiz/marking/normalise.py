@@ -10,9 +10,12 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from .notation import ENTRIES, width_letter
+
 _SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₘₙₚₜ", "0123456789ijkmnpt", strict=True))
 _SUP = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀᵗᵏⁱ", "0123456789-+ttki", strict=True)) | {"ᐟ": "/", "⁄": "/"}
 _CHARS = {
+    "π": "pi", "ω": " omega ", "κ": " kappa ", "ψ": " psi ", "ξ": " xi ", "ζ": " zeta ",
     "∞": "inf", "√": "sqrt", "·": "*", "⋅": "*", "∙": "*", "×": "*", "•": "\n- ", "−": "-", "–": "-", "—": " ; ", "≈": "~", "≃": "~",
     "≅": "~", "∼": "~", "∝": "~",
     "η": " eta ", "ε": " eps ", "ϵ": " eps ", "λ": " lambda ", "β": " beta ", "γ": " gamma ", "φ": " phi ", "ϕ": " phi ", "τ": " tau ", "→": " -> ", "⇒": " -> ", "⟶": " -> ", "⟹": " -> ", "↦": " -> ", "≤": "<=", "≥": ">=", "⩾": ">=",
@@ -29,13 +32,13 @@ _I, _OPEN, _CLOSE = r"[ijkmn1]", r"\s*[({\[]?\s*", r"\s*[)}\]]?"
 
 _LATEX: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\\(?:mathbb|mathbf|mathrm|operatorname|text)\s*\{?\s*e\s*\}?(?![a-z])", " expect "),
-    (r"\\(?:mathbb|mathbf|mathds)\s*\{?\s*1\s*\}?(?:_\{?\s*(?:i\s*=?\s*j|\{?i=j\}?)\s*\}?)?", " delta_ij "),
+    (r"\\(?:mathbb|mathbf|mathds|mathbbm|bm)\s*\{?\s*1\s*\}?(?:\s*_?\s*\\?[\[({]+\s*[a-z]\s*=?\s*[a-z]\s*\\?[\])}]+)?", " delta_ij "),
     (r"\\(?:perp\s*\\?!?\s*)+(?:\\perp)?", " independent "),
     (r"\\langle\s*([^,<>|\\]{1,30}?)\s*\\rangle", r" expect (\1)"),
     (r"\\nabla", " gradient "),
     (r"\\(?:text|mathrm|operatorname|mathbf|mathbb|mathcal|bm|boldsymbol|textbf|textit|emph)\*?\s*\{([^{}]{0,80})\}", r"\1"),
     (r"([a-z])_\{\s*k\s*\}", r"\1_k"),
-    (r"\\sqrt\s*\{([^{}]{0,80})\}", r"sqrt(\1)"),
+    (r"\\sqrt\s*\{([^{}]{0,80})\}", r" sqrt(\1)"),
     (r"\\[dt]?frac\s*\{([^{}]{0,80})\}\s*\{([^{}]{0,80})\}", r"\1/\2"),
     (r"\\[dt]?frac\s*(\w)\s*(\w)", r"\1/\2"),
     (r"\\(?:nrightarrow|nimplies|not\s*\\(?:rightarrow|implies|to))(?![a-z])", " not imply "),
@@ -43,7 +46,8 @@ _LATEX: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\\forall(?![a-z])", " for all "),
     (r"\\mid(?![a-z])", " "),
     (r"\\ll(?![a-z])", " much less than "),
-    (r"\\(?:left|right|big|bigl|bigr|quad|qquad|displaystyle|,|;|!|:)(?![a-z])", " "),
+    (r"\\gg(?![a-z])", " > "),
+    (r"\\(?:left|right|[bB]ig{1,2}[lrm]?|q?quad|displaystyle|textstyle|limits)(?![a-z])|\\[,;!: ]", " "),
     (r"\\(?:infty|infinity)(?![a-z])", "inf"),
     (r"\\cdot\b|\\times\b|\\odot(?![a-z])", "*"),
     (r"\^\s*\{?\s*\\(?:top|intercal|mathsf\s*\{?\s*t\s*\}?|mathrm\s*\{?\s*t\s*\}?)\s*\}?", "^t"),
@@ -66,6 +70,9 @@ _LATEX: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\*\*", "^"),
 ]
 _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
+    *ENTRIES,
+    (r"\bby\s+no\s+(?:means|stretch(?:\s+of\s+\w+\s+imagination)?)\b|\bin\s+no\s+(?:way|sense|case|respect|manner)\b", " not "),
+    (r"\bunder\s+no\s+circumstances?\b|\bon\s+no\s+account\b|\banything\s+but\b", " not "),
     (r"([a-z]_[a-z0-9])(?=[a-z]_)", r"\1 "),
     (r"\bdiag(?:flat|onal|_embed|embed)?\s*\(", "diag("),
     (r"\bconv\s*[({\\]", "convex hull ("),
@@ -117,7 +124,7 @@ _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (rf"\b(?:square\s+root|sqrt|root|rt)(?:\s+of)?(?:\s+the)?{_OPEN}{_K}{_CLOSE}", " sqrt(d_k) "),
     (r"\bsqrt\s*\(\s*([a-z0-9_.]+)\s*\)", r" sqrt(\1) "),
     (r"\bsqrt\s+(?:of\s+)?(d|n|dim|64|128|256|512|1024)\b", r" sqrt(\1) "),
-    (r"\bsqrt(d|n|64|128|256|512|1024)\b", r" sqrt(\1) "),
+    (r"\bsqrt(d|n|m|64|128|256|512|1024)\b", r" sqrt(\1) "),
     (r"\b1\s*(?:/|over)\s*\(?\s*sqrt\(d_k\)", " 1/sqrt(d_k)"),
     (r"\b1\s*/\s*\(?\s*d_k\b|\bone\s+over\s+d_k\b", " 1/d_k"),
     (r"\bone\s+over\s+(?:the\s+)?sqrt\(d_k\)", " 1/sqrt(d_k)"),
@@ -167,15 +174,19 @@ _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
 ]
 
 _Change = str | Callable[[re.Match[str]], str]
-_RULES: list[tuple[re.Pattern[str], _Change]] = []
+_RULES: list[list[tuple[re.Pattern[str], _Change]]] = []
 
 
 def normalise(text: str) -> tuple[str, list[int]]:
     """The text in one spelling, and the original place of each of its characters."""
     chars, places = _characters(text)
     if not _RULES:
-        _RULES.extend((re.compile(pattern), new) for pattern, new in _LATEX + _ATOMS)
-    for rule, new in _RULES:
+        _RULES.extend([(re.compile(pattern), new) for pattern, new in rules] for rules in (_LATEX, _ATOMS))
+    latex, atoms = _RULES
+    for rule, new in latex:
+        chars, places = _substitute(rule, new, chars, places)
+    letter = width_letter(chars)
+    for rule, new in [(letter, " d_k "), *atoms] if letter else atoms:
         chars, places = _substitute(rule, new, chars, places)
     return chars, places
 

@@ -1,4 +1,4 @@
-"""Answers that aren't answers: bare lists of terms, the prompt read back, text addressed to the marker."""
+"""Answers that aren't answers: bare lists of terms, and the prompt read back."""
 
 from __future__ import annotations
 
@@ -9,41 +9,8 @@ from .grammar import GRAMMAR, VERBS
 from .tokens import Text, Token
 from .words import stem
 
-_SEPARATOR = re.compile(r"\s[|/·•]\s|;\s")
+_SEPARATOR = re.compile(r"\s[|/·•]\s|;\s|(?<=\S) [-–—] (?=\S)")
 _FULL_STOP = re.compile(r"[A-Za-z0-9)\]}²]\.(?:\s|$)")
-_READER = r"(?:grader|marker|examiner|evaluator|judge|assistant|reviewer|llm|ai\b|model:)"
-_ALL_RIGHT = r"(?:earned|correct|met|right|passed|complete|perfect|valid)\b"
-_TO_MARKER = re.compile(
-    "|".join(
-        [
-            r"\b(?:ignor|disregard|forget|overrid|bypass|skip)\w*\s+(?:\w+\s+){0,4}"
-            r"(?:instructions?|rubric|prompt|guidelines?|criteria|the above|everything above)\b",
-            r"\b(?:ignor|disregard|forget|overrid|bypass)\w*\s+(?:all|your|any|previous)\s+(?:\w+\s+)?rules",
-            r"\b(?:full|maximum|max|all|perfect|complete|top|100%)\s+(?:the\s+)?(?:marks|credits?)\b|\b(?:full|maximum|max)\s+points\b",
-            r"\b(?:award|give|grant|assign)\w*\s+(?:\w+\s+){0,3}(?:marks|credits?)\b",
-            r"\b(?:award|give|grant|assign|deserve|output)\w*\s+(?:me\s+|it\s+|this\s+\w+\s+)?(?:full|all|max\w*|every)\s+(?:the\s+|possible\s+)?points?\b",
-            r"\b(?:award|give|grant|assign|output|return|set|report)\w*\s+(?:\w+\s+){0,2}(?:full|max\w*|perfect|top|highest)\s+score",
-            rf"\b(?:note|message|attention|instructions?|dear|hey|hi|hello|to)[\s,:]+(?:to\s+)?(?:the\s+|all\s+)?{_READER}",
-            r"^\s*(?:system|assistant|user|developer|grader|marker|admin)\s*(?:prompt|message|note|override|update)?\s*[:>\]]",
-            r"<\s*/?\s*(?:system|instructions?|rubric|grader|answer)\b|\[\s*/?\s*(?:inst|system)\s*\]|<\|",
-            r"\bsudo\b|\bmark\s+-{0,2}all\b|--all\b|\bgrade\s*[:=]\s*(?:a\b|100|full)|\bauto-?grader\b",
-            rf"\bmark(?:ed|s)?\s+(?:\w+\s+){{0,3}}(?:as\s+)?(?:fully\s+)?{_ALL_RIGHT}",
-            r"\banswer\s+(?:\w+\s+){0,2}(?:earns|deserves|satisfies|should\s+be\s+(?:marked|graded))",
-            r"\"?(?:earned|met)\"?\s*[:=]\s*(?:true|1\b|\"|\[)|\"score\"\s*:|\b(?:score|points?|marks?)\s*[:=]\s*(?:max|true|full)",
-            r"\byou\s+are\s+(?:now\s+)?(?:a|an|the)\s+(?:\w+\s+){0,3}(?:grader|marker|assistant|ai|examiner|evaluator)\b",
-            r"\bas\s+(?:a|an|the)\s+(?:\w+\s+){0,2}(?:grader|marker|language model|examiner)\b",
-            r"\b(?:points?|criteria|rubric)\s+(?:\w+\s+){0,3}(?:satisfied|met|earned|fulfilled|covered)\b",
-            r"\b(?:grader|marker|rubric|evaluator)\b[^.\n]{0,40}"
-            r"\b(?:accept|earned|correct|pass|full|must|should|please|has (?:been|already)|approved|verified)",
-            r"\brubric\s+override\b|\boverride\s+(?:the\s+)?rubric\b|\badmin\s+note\b|<!--|\bexempt(?:ed)?\s+from\s+(?:this|the)\b",
-            r"\b(?:all|every|each)\s+(?:\w+\s+){0,2}points?\b[^.\n]{0,40}\b(?:awarded|passed|granted|earned|met)\b",
-            r"\b(?:award|grant|record|print|report)\b[^.\n]{0,80}\b(?:automatically|100\s*%|as\s+passed)",
-            rf"\b(?:treat|consider|count|regard|grade|accept|score)\s+(?:this|the|my|it|every|all|each)\b(?:\s+\w+){{0,5}}\s+as\s+(?:\w+\s+)?{_ALL_RIGHT}",
-        ]
-    ),
-    re.MULTILINE,
-)
-
 
 def mute_lists(text: Text) -> None:
     """A sentence that is a bare list of terms earns nothing."""
@@ -88,7 +55,8 @@ def _is_word(token: Token) -> bool:
 def is_separated(text: Text) -> bool:
     """Terms between bars, slashes or semicolons, with hardly a verb."""
     pieces = _SEPARATOR.split(text.original)
-    return len(pieces) >= 5 and sum(token.word in VERBS for token in text.tokens) <= 1
+    formulas = sum("=" in piece or "\\sim" in piece for piece in pieces)
+    return len(pieces) >= 5 and 2 * formulas < len(pieces) and sum(token.word in VERBS for token in text.tokens) <= 1
 
 
 def has_sentences(text: Text) -> bool:
@@ -109,12 +77,6 @@ def _says(part: list[Token]) -> bool:
     if words & _SAYING or (len(part) >= 3 and (words & _COMPARED or shared_across)):
         return True
     return bool(words & VERBS) or (len(part) >= 3 and bool(words & {"=", "->", "~", "exp"}))
-
-
-def addressed_to_marker(text: str, points: tuple[str, ...] = ()) -> bool:
-    """Whether the answer instructs whoever marks it, or calls the points by their ids, which nobody knows who only answers."""
-    named = sum(bool(re.search(rf"(?<![\w-]){re.escape(point)}(?![\w-])", text)) for point in points if "-" in point)
-    return named >= 2 or bool(_TO_MARKER.search(text))
 
 
 _ASKED = "question answer say state derive show explain write given get describe prompt ask the why what how tell because reason mention task show work"

@@ -131,7 +131,7 @@ def _expand(piece: str) -> list[str]:
     if piece in CONTRACTED:
         return CONTRACTED[piece].split()
     if piece.endswith("n't"):
-        return [piece[:-3], "not"]
+        return [piece[:-3], "not"] if len(piece) > 3 else ["not"]
     if "'" in piece:
         head, _, tail = piece.partition("'")
         return [head, *({"re": ["be"], "ll": ["will"], "ve": ["have"], "d": ["would"], "m": ["be"]}.get(tail, []))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .grammar import clause_end, sentence_end
 from .rejection import mute_rejected
 from .tokens import Text, Token
+from .undecided import mute_undecided
 
 _FALSE = frozenset(["wrong", "false", "incorrect", "untrue", "myth", "nonsense", "misconception", "mistaken", "misleading", "bogus"])
 
@@ -39,7 +40,7 @@ _SUBJECTS = "it that this which they these those paper result experiment study f
 _THINGS = frozenset(_SUBJECTS.split())
 _OPPOSITES = (
     "before after;pre post;d_k sqrt(d_k) d_k^2;1/d_k 1/sqrt(d_k);big small large;row column;independent dependent;grow shrink;"
-    "increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp;flatter sharp;future past;backward forward;row column"
+    "linear root;linear sqrt(d_k);linearly root;linearly sqrt(d_k);0 inf;0 infinity;vanish explod;vanish blow;increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp;flatter sharp;future past;backward forward;row column"
 )
 _OPPOSITE = [frozenset(pair.split()) for pair in _OPPOSITES.split(";")]
 
@@ -67,24 +68,31 @@ def _phrase_at(tokens: list[Token], at: int, phrases: dict[str, list[list[str]]]
 
 def _withdrawn(text: Text) -> None:
     tokens = text.tokens
-    _torn(tokens)
+    sentences = _by_sentence(tokens)
+    _torn(sentences)
+    mute_undecided(sentences)
     paused = {n for n, sign in text.punctuation if sign.startswith("..")}
     at = 0
     while at < len(tokens):
         length = _phrase_at(tokens, at, _WITHDRAW) or (tokens[at].word == "no" and at in paused)
-        if not length or tokens[at].word == "waiting":
+        made = tokens[at].stem == "make" and (tokens[at].word != "make" or (at and tokens[at].segment == tokens[at - 1].segment))
+        if not length or tokens[at].word == "waiting" or made:  # "exp makes that zero"
             at += 1
             continue
         _take_back(tokens, at, at + length)
         at += length
 
 
-def _torn(tokens: list[Token]) -> None:
-    """`Perhaps it's this, perhaps that`, `either ... or ..., depending`: a sentence that doesn't decide."""
-    by_sentence: dict[int, list[Token]] = {}
+def _by_sentence(tokens: list[Token]) -> list[list[Token]]:
+    sentences: dict[int, list[Token]] = {}
     for token in tokens:
-        by_sentence.setdefault(token.sentence, []).append(token)
-    for sentence in by_sentence.values():
+        sentences.setdefault(token.sentence, []).append(token)
+    return list(sentences.values())
+
+
+def _torn(sentences: list[list[Token]]) -> None:
+    """`Perhaps it's this, perhaps that`, `either ... or ..., depending`: a sentence that doesn't decide."""
+    for sentence in sentences:
         words = [token.word for token in sentence]
         unsure = sum(word in ("maybe", "perhaps", "possibly") for word in words)
         either = "either" in words and "or" in words and any(token.stem.startswith("depend") for token in sentence)
@@ -218,7 +226,8 @@ def _hedged(tokens: list[Token]) -> None:
         if _or_not(tokens, at):
             for token in tokens[max(0, at - 6) : at + 4]:
                 token.muted = token.muted or token.sentence == tokens[at].sentence
-        left, right = tokens[max(0, at - 2) : at], tokens[at + 1 : at + 3]
+        right = [token for token in tokens[at + 1 : at + 5] if token.word not in ("it", "they") and token.stem != "be"][:2]
+        left = tokens[max(0, at - 2) : at]
         pairs = [(a, b) for a in left for b in right if _opposite(a, b)]
         if pairs:
             for token in [*(a for a, _ in pairs), *tokens[at + 1 : at + 4]]:

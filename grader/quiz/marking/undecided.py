@@ -1,0 +1,69 @@
+"""A person who doesn't decide: `either ... or ..., I forget which`, `could be this, could be that`, `before or after, take your pick`."""
+
+from __future__ import annotations
+
+import re
+
+from .tokens import Token
+
+_NOT_KNOWING = (
+    r"(?:(?:forget|forgot|unsure|undecided|wonder)|(?:not|never) (?:\w+ )?(?:recall|remember|sure|know|tell|say|certain|decide)"
+    r"|(?:hard|difficult|impossible|tough|unable) to (?:tell|say|know|remember|recall)|(?:who|nobody|no one) (?:can |could |would )?(?:know\w*|tell|say|remember)"
+    r"|no (?:idea|clue)|unclear)"
+)
+_WHICH = re.compile(
+    rf"\b{_NOT_KNOWING} (?:\w+ )?(?:which|whether|what)\b"
+    r"|\b(?:anyone|anybody|everyone|everybody)(?: ?'?s)? guess\b|\btoss up\b|\b(?:coin flip|flip of|toss of a coin)\b"
+    r"|\b(?:always|keep|constantly|forever) (?:mix|mixing|confuse|confusing|swap|swapping) (?:up |these |those |them |the )"
+    r"|, (?:one (?:or (?:the )?other|of (?:the )?(?:two|three|these|those|them)))(?= ,| $|$)"
+    r"|\bi (?:would|will|could) (?:accept|take|go with|be fine with) (?:either|whichever|any|both)\b|\bwhichever it be\b"
+)
+_WHETHER = re.compile(rf"\bwhether\b.* (?:or|not|be|do)\b.*(?:{_NOT_KNOWING}|\bguess) (?=$|,)")
+_CHOICE = re.compile(r"\bor\b|\bone of\b|\beither\b|\bwhether\b|\b(?:could|might|may) be\b.*\b(?:could|might|may) be\b")
+_MODAL = r"(could|might|may)"
+_SWINGING = re.compile(
+    rf"\b{_MODAL} (?:\w+ ){{0,6}}?or (?:it |they )?(?:\1 )?not (?=$|,|be\b|\w+ $)"
+    rf"|\b{_MODAL} (?:[\w^()/]+ )*?(?:, )?or (?:it |they |this )?\2 "
+    rf"|\b{_MODAL} be (?:[^ ]+ )*?, (?:it |they )?\3 (?:also |just |equally )?(?:as well )?be "
+    rf"|\b(it|they) {_MODAL} (?:[^ ]+ )*?, (?:and )?\4 \5 "
+    r"|\beither (?:[^ ]+ )*?or (?:it |they |this |that )?(?:be |do |have |can |could |will |would )?not (?=$|,)"
+)
+_ALL_THE_SAME = re.compile(
+    r"\btake (?:your|a) pick\b|\bboth orders?\b|\beither (?:order|way|one|place|side) (?:\w+ )?(?:be|do|work\w*|go|fine|right|possible)\b"
+    r"|\b(?:choose|pick|use|take) (?:the (?:faster|cheaper|simpler|easier) (?:one)?|whichever|either)\b|\bwhichever (?:you|one|be)\b|\bno matter which\b"
+    r"|\bboth (?:\w+ )?(?:work\w*|fine|okay|ok|right|possible|valid|legitimate|allowed|correct|the same)\b|\bdo not matter (?:which|whether)\b"
+)
+_OPPOSED = re.compile(
+    r"\bbefore\b.*\bor\b.*\b(?:after|afterwards)\b|\bafter\b.*\bor\b.*\b(?:before|beforehand)\b|\bpre\b.*\bor\b.*\bpost\b"
+    r"|\bsqrt\(d_k\) .*\bor\b.* d_k |\b d_k .*\bor\b.* sqrt\(d_k\)|\brows?\b.*\bor\b.*\bcolumns?\b|\bfuture\b.*\bor\b.*\bpast\b|\bpast\b.*\bor\b.*\bfuture\b"
+)
+
+
+def mute_undecided(sentences: list[list[Token]]) -> None:
+    """Mute what leaves open which of its options holds."""
+    before: list[Token] = []
+    for sentence in sentences:
+        said = spoken(sentence)
+        unsure = _WHICH.search(said)
+        here = bool(_CHOICE.search(said[: unsure.end()])) if unsure else False
+        torn = (unsure and here) or _SWINGING.search(said) or _WHETHER.search(said)
+        if torn or (_ALL_THE_SAME.search(said) and _OPPOSED.search(said)):
+            _mute(sentence)
+        elif unsure and len(sentence) < 9 and _CHOICE.search(spoken(before)):
+            _mute(before)  # "Either this or that. I forget which."
+        before = sentence
+
+
+def spoken(tokens: list[Token]) -> str:
+    """The sentence in words, `be` and `do` for all their forms, a comma wherever it pauses."""
+    text, segment = "", tokens[0].segment if tokens else 0
+    for token in tokens:
+        text += ", " if token.segment != segment else ""
+        segment = token.segment
+        text += (token.stem if token.stem in ("be", "do", "have") else token.word) + " "
+    return text
+
+
+def _mute(tokens: list[Token]) -> None:
+    for token in tokens:
+        token.muted = True
