@@ -84,6 +84,9 @@ def denied_after(instance: Instance, tokens: list[Token]) -> bool:
     at += copula
     if at >= len(tokens) or _parted(tokens[instance.end - 1], tokens[at]):
         return False
+    verb = tokens[at + 1].word if at + 1 < len(tokens) else ""
+    if tokens[at].word == "not" and verb in VERBS and verb.endswith("s") and not copula:
+        return True  # "the denominator in no way depends on it"
     return tokens[at].aux or (copula and tokens[at].word in ("never", "neither", "nowhere")) or _called_off(tokens, instance.end)
 
 

@@ -83,6 +83,7 @@ _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"(?<=[a-z0-9.)]) n (?!squared\b|by\b)(?=[a-z]{2}|k\b)", " and "),
     (r"\bqk\s*-?\s*(?:layer|rms)?-?norm\w*|\bquery[\s-]+key[\s-]+norm\w*", " qknorm "),
     (r"\boff-?diag(?:onals?)?\b", "off diagonal"),
+    (r"\bsqrt\s*\(\s*v(?:ar\w*)?\b", " std ("),
     (r"\bv\s*\[", " variance ("),
     (r"\bex(?=\s*(?:=|\^2))", "expect x"),
     (r"<\s*(\(?[a-z][^<>,=]{0,24})\s*>", r" expect (\1) "),

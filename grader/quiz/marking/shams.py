@@ -10,6 +10,7 @@ from .tokens import Text, Token
 from .words import stem
 
 _SEPARATOR = re.compile(r"\s[|/·•]\s|;\s|(?<=\S) [-–—] (?=\S)")
+_STRIPS = re.compile(r"\s[|·•]\s|(?<=\S) [-–—/] (?=\S)")
 _FULL_STOP = re.compile(r"[A-Za-z0-9)\]}²]\.(?:\s|$)")
 
 def mute_lists(text: Text) -> None:
@@ -56,7 +57,11 @@ def is_separated(text: Text) -> bool:
     """Terms between bars, slashes or semicolons, with hardly a verb."""
     pieces = _SEPARATOR.split(text.original)
     formulas = sum("=" in piece or "\\sim" in piece for piece in pieces)
-    return len(pieces) >= 5 and 2 * formulas < len(pieces) and sum(token.word in VERBS for token in text.tokens) <= 1
+    if 2 * formulas >= len(pieces):
+        return False
+    verbs = sum(token.word in VERBS for token in text.tokens)
+    strips = [len(piece.split()) for piece in _STRIPS.split(text.original)]
+    return (len(pieces) >= 5 and verbs <= 1) or (len(strips) >= 5 and max(strips) <= 5 and verbs <= len(strips) // 2)
 
 
 def has_sentences(text: Text) -> bool:

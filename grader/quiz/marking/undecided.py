@@ -8,7 +8,7 @@ from .tokens import Token
 
 _NOT_KNOWING = (
     r"(?:(?:forget|forgot|unsure|undecided|wonder)|(?:not|never) (?:\w+ )?(?:recall|remember|sure|know|tell|say|certain|decide)"
-    r"|(?:hard|difficult|impossible|tough|unable) to (?:tell|say|know|remember|recall)|(?:who|nobody|no one) (?:can |could |would )?(?:know\w*|tell|say|remember)"
+    r"|(?:hard|difficult|impossible|tough|unable) to (?:tell|say|know|remember|recall)|(?:escape\w*|beats?|eludes?) me|slips? my mind|(?:who|nobody|no one) (?:can |could |would )?(?:know\w*|tell|say|remember)"
     r"|no (?:idea|clue)|unclear)"
 )
 _WHICH = re.compile(
@@ -16,10 +16,11 @@ _WHICH = re.compile(
     r"|\b(?:anyone|anybody|everyone|everybody)(?: ?'?s)? guess\b|\btoss up\b|\b(?:coin flip|flip of|toss of a coin)\b"
     r"|\b(?:always|keep|constantly|forever) (?:mix|mixing|confuse|confusing|swap|swapping) (?:up |these |those |them |the )"
     r"|, (?:one (?:or (?:the )?other|of (?:the )?(?:two|three|these|those|them)))(?= ,| $|$)"
+    r"|\b(?:sometimes|occasionally)\b.*, (?:and |or |then )?(?:sometimes|occasionally|other times)\b"
     r"|\bi (?:would|will|could) (?:accept|take|go with|be fine with) (?:either|whichever|any|both)\b|\bwhichever it be\b"
 )
 _WHETHER = re.compile(rf"\bwhether\b.* (?:or|not|be|do)\b.*(?:{_NOT_KNOWING}|\bguess) (?=$|,)")
-_CHOICE = re.compile(r"\bor\b|\bone of\b|\beither\b|\bwhether\b|\b(?:could|might|may) be\b.*\b(?:could|might|may) be\b")
+_CHOICE = re.compile(r"\bor\b|\bsometimes\b|\boccasionally\b|\bone of\b|\beither\b|\bwhether\b|\b(?:could|might|may) be\b.*\b(?:could|might|may) be\b")
 _MODAL = r"(could|might|may)"
 _SWINGING = re.compile(
     rf"\b{_MODAL} (?:\w+ ){{0,6}}?or (?:it |they )?(?:\1 )?not (?=$|,|be\b|\w+ $)"
@@ -38,6 +39,8 @@ _OPPOSED = re.compile(
     r"|\bsqrt\(d_k\) .*\bor\b.* d_k |\b d_k .*\bor\b.* sqrt\(d_k\)|\brows?\b.*\bor\b.*\bcolumns?\b|\bfuture\b.*\bor\b.*\bpast\b|\bpast\b.*\bor\b.*\bfuture\b"
 )
 
+_ASKING = frozenset(["why", "how", "what", "which", "when", "where", "who"])
+
 
 def mute_undecided(sentences: list[list[Token]]) -> None:
     """Mute what leaves open which of its options holds."""
@@ -52,6 +55,14 @@ def mute_undecided(sentences: list[list[Token]]) -> None:
         elif unsure and len(sentence) < 9 and _CHOICE.search(spoken(before)):
             _mute(before)  # "Either this or that. I forget which."
         before = sentence
+
+
+def mute_open_questions(sentences: list[list[Token]]) -> None:
+    """`Before or after the softmax?` asserts neither."""
+    for sentence in sentences:
+        words = {token.word for token in sentence}
+        if "or" in words and not words & _ASKING:
+            _mute(sentence)
 
 
 def spoken(tokens: list[Token]) -> str:

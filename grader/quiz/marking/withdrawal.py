@@ -5,7 +5,7 @@ from __future__ import annotations
 from .grammar import clause_end, sentence_end
 from .rejection import mute_rejected
 from .tokens import Text, Token
-from .undecided import mute_undecided
+from .undecided import mute_open_questions, mute_undecided
 
 _FALSE = frozenset(["wrong", "false", "incorrect", "untrue", "myth", "nonsense", "misconception", "mistaken", "misleading", "bogus"])
 
@@ -40,7 +40,7 @@ _SUBJECTS = "it that this which they these those paper result experiment study f
 _THINGS = frozenset(_SUBJECTS.split())
 _OPPOSITES = (
     "before after;pre post;d_k sqrt(d_k) d_k^2;1/d_k 1/sqrt(d_k);big small large;row column;independent dependent;grow shrink;"
-    "linear root;linear sqrt(d_k);linearly root;linearly sqrt(d_k);0 inf;0 infinity;vanish explod;vanish blow;increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp;flatter sharp;future past;backward forward;row column"
+    "linear root;linear sqrt(d_k);linearly root;linearly sqrt(d_k);0 inf;0 infinity;0 identity;vanish explod;vanish blow;increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp;flatter sharp;future past;backward forward;row column"
 )
 _OPPOSITE = [frozenset(pair.split()) for pair in _OPPOSITES.split(";")]
 
@@ -71,6 +71,8 @@ def _withdrawn(text: Text) -> None:
     sentences = _by_sentence(tokens)
     _torn(sentences)
     mute_undecided(sentences)
+    asked = {tokens[n - 1].sentence for n, sign in text.punctuation if sign == "?" and n}
+    mute_open_questions([sentence for sentence in sentences if sentence[0].sentence in asked])
     paused = {n for n, sign in text.punctuation if sign.startswith("..")}
     at = 0
     while at < len(tokens):
