@@ -119,10 +119,11 @@ _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\^\s*(?:\(\s*2\s*\)|2)(?![\d.])", "^2"),
     (r"\^\s*\(\s*t\s*\)", "^t"),
     (rf"{_K}\^1/2", "sqrt(d_k)"),
+    (r"\b([dnm])\^1/2", r" sqrt(\1) "),
     (rf"{_K}\^-1/2", "1/sqrt(d_k)"),
     (rf"{_K}\^-1\b(?!/)", "1/d_k"),
     (r"(?:np|math|torch|jnp)\.(?=[a-z])", ""),
-    (rf"\b(?:square\s+root|sqrt|root|rt)(?:\s+of)?(?:\s+the)?{_OPEN}{_K}{_CLOSE}", " sqrt(d_k) "),
+    (rf"(?<!fourth )(?<!4th )\b(?:square\s+root|sqrt|root|rt)(?:\s+of)?(?:\s+the)?{_OPEN}{_K}{_CLOSE}", " sqrt(d_k) "),
     (r"\bsqrt\s*\(\s*([a-z0-9_.]+)\s*\)", r" sqrt(\1) "),
     (r"\bsqrt\s+(?:of\s+)?(d|n|dim|64|128|256|512|1024)\b", r" sqrt(\1) "),
     (r"\bsqrt(d|n|m|64|128|256|512|1024)\b", r" sqrt(\1) "),
@@ -187,7 +188,7 @@ def normalise(text: str) -> tuple[str, list[int]]:
     for rule, new in latex:
         chars, places = _substitute(rule, new, chars, places)
     letter = width_letter(chars)
-    for rule, new in [(letter, " d_k "), *atoms] if letter else atoms:
+    for rule, new in [(letter, " d_k"), *atoms] if letter else atoms:
         chars, places = _substitute(rule, new, chars, places)
     return chars, places
 

@@ -11,6 +11,7 @@ from .words import stem
 
 _SEPARATOR = re.compile(r"\s[|/·•]\s|;\s|(?<=\S) [-–—] (?=\S)")
 _STRIPS = re.compile(r"\s[|·•]\s|(?<=\S) [-–—/] (?=\S)")
+_ARROWS = re.compile(r"\s(?:->|=>|→|⇒|>|-->)\s")
 _FULL_STOP = re.compile(r"[A-Za-z0-9)\]}²]\.(?:\s|$)")
 
 def mute_lists(text: Text) -> None:
@@ -61,6 +62,9 @@ def is_separated(text: Text) -> bool:
         return False
     verbs = sum(token.word in VERBS for token in text.tokens)
     strips = [len(piece.split()) for piece in _STRIPS.split(text.original)]
+    arrows = [len(piece.split()) for piece in _ARROWS.split(text.original)]
+    if len(arrows) >= 6 and sum(arrows) <= 1.5 * len(arrows) and not verbs and not formulas:
+        return True
     return (len(pieces) >= 5 and verbs <= 1) or (len(strips) >= 5 and max(strips) <= 5 and verbs <= len(strips) // 2)
 
 

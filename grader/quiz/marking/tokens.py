@@ -17,6 +17,7 @@ _CONJUNCTIONS = "but so because since while whereas which then hence thus theref
 _BREAKS_CLAUSE = frozenset(_CONJUNCTIONS.split())
 _NEW_CLAUSE = re.compile(r"\s+(?:the|it|they|that|this|these|we|you|so|there|its|their|then|i|if|when|one|once|as|after|with|because|since)\b")
 _SMALL = re.compile(r"\d+(?:\.\d+)?e-(?:[4-9]|\d\d+)")
+_TAKES_AS = frozenset(["out", "act", "acts", "serve", "serves", "count", "counts", "seen", "treated", "regarded", "known", "such", "used"])
 _AUXILIARIES = frozenset(["be", "do", "have", "can", "will", "would", "could", "should"])
 _SIGNS = "= == ~ + - * / < > <= >= != -> ^ @"
 _OPERATORS = frozenset(_SIGNS.split())
@@ -103,7 +104,8 @@ class _Cutter:
         self.marks.append((len(self.tokens), mark))
 
     def _words(self, piece: str, start: int, end: int, text: str) -> None:
-        if piece in _BREAKS_CLAUSE and not (piece == "and" and not _NEW_CLAUSE.match(text, end)):
+        part_of_verb = piece == "as" and bool(self.tokens) and self.tokens[-1].word in _TAKES_AS
+        if piece in _BREAKS_CLAUSE and not part_of_verb and not (piece == "and" and not _NEW_CLAUSE.match(text, end)):
             self.clause += 1
         for word in _expand(piece):
             word = self.correct(american(word))

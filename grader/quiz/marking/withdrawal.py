@@ -40,7 +40,7 @@ _SUBJECTS = "it that this which they these those paper result experiment study f
 _THINGS = frozenset(_SUBJECTS.split())
 _OPPOSITES = (
     "before after;pre post;d_k sqrt(d_k) d_k^2;1/d_k 1/sqrt(d_k);big small large;row column;independent dependent;grow shrink;"
-    "linear root;linear sqrt(d_k);linearly root;linearly sqrt(d_k);0 inf;0 infinity;0 identity;vanish explod;vanish blow;increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp;flatter sharp;future past;backward forward;row column"
+    "linear root;linear sqrt(d_k);linearly root;linearly sqrt(d_k);0 inf;0 infinity;0 identity;d_k root;vanish explod;vanish blow;increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp;flatter sharp;future past;backward forward;row column"
 )
 _OPPOSITE = [frozenset(pair.split()) for pair in _OPPOSITES.split(";")]
 
@@ -228,7 +228,7 @@ def _hedged(tokens: list[Token]) -> None:
         if _or_not(tokens, at):
             for token in tokens[max(0, at - 6) : at + 4]:
                 token.muted = token.muted or token.sentence == tokens[at].sentence
-        right = [token for token in tokens[at + 1 : at + 5] if token.word not in ("it", "they") and token.stem != "be"][:2]
+        right = [token for token in tokens[at + 1 : at + 5] if token.word not in ("it", "they", "its", "maybe", "perhaps") and token.stem != "be"][:2]
         left = tokens[max(0, at - 2) : at]
         pairs = [(a, b) for a in left for b in right if _opposite(a, b)]
         if pairs:
