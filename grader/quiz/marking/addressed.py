@@ -36,7 +36,7 @@ _TO_MARKER = re.compile(
             r"\b(?:award|grant|record|print|report)\b[^.\n]{0,80}\b(?:automatically|100\s*%|as\s+passed)",
             rf"\b(?:treat|consider|count|regard|grade|accept|score)\s+(?:this|the|my|it|every|all|each)\b(?:\s+\w+){{0,5}}\s+as\s+(?:\w+\s+)?{_ALL_RIGHT}",
             rf"{_THIS_QUIZ}(?:'s|s'|s)?\s+{_OWNER}\b|\b{_OWNER}s?\s+of\s+(?:this|these|the)\s+{_THIS_QUIZ}|\b(?:teaching|course|exam)\s+(?:staff|team|assistant)\b",
-            r"\b(?:approved|vetted|certified|signed\s+off)\s+by\b|\bkindly\s+\w+|\brubric\b|\b(?:marking|grading)\s+scheme\b|\bbefore\s+you\s+(?:evaluate|grade|mark|score)\b|\b(?:four|three|two|all|[2345])\s+out\s+of\s+(?:four|three|two|all|[2345])\b",
+            r"\b(?:approved|vetted|certified|signed\s+off)\s+by\b|\bkindly\s+\w+|\bby\s+(?:the\s+|an?\s+)?(?:examiner|grader|marker|instructor|professor|reviewer)\b|\bauto(?:matic|mated)\s+(?:check|checker|grading|marking|grader|marker|evaluation)\b|\bresult\s*[:=]\s*pass|\brubric\b|\b(?:marking|grading)\s+scheme\b|\bbefore\s+you\s+(?:evaluate|grade|mark|score)\b|\b(?:four|three|two|all|[2345])\s+out\s+of\s+(?:four|three|two|all|[2345])\b",
             rf"\bi\s+(?:\w+\s+)?(?:wrote|set|made|designed|authored|created|compiled)\s+(?:this|these|the)\s+(?:\w+\s+)?{_THIS_QUIZ}",
             r"\b(?:official|reference|model|master|gold|sample|certified)\s+(?:solution|answer)s?\b(?!\s+(?:is|says|would))|\b(?:solution|answer)\s+key\b",
             rf"\b(?:count|counts|counted|take|taken|treat|treated|considered?|regard|regarded|record|recorded|accept|accepted|credit|credited|"

@@ -26,7 +26,7 @@ _SWINGING = re.compile(
     rf"\b{_MODAL} (?:\w+ ){{0,6}}?or (?:it |they )?(?:\1 )?not (?=$|,|be\b|\w+ $)"
     rf"|\b{_MODAL} (?:[\w^()/]+ )*?(?:, )?or (?:it |they |this )?\2 "
     rf"|\b{_MODAL} be (?:[^ ]+ )*?, (?:it |they )?\3 (?:also |just |equally )?(?:as well )?be "
-    rf"|\b(it|they) {_MODAL} (?:[^ ]+ )*?, (?:and )?\4 \5 "
+    rf"|\b{_MODAL} (?:[^ ,]+ ){{1,8}}, (?:and |or )?(?:it|they|this|that) (?:also |equally )?\4 "
     r"|\beither (?:[^ ]+ )*?or (?:it |they |this |that )?(?:be |do |have |can |could |will |would )?not (?=$|,)"
 )
 _ALL_THE_SAME = re.compile(
