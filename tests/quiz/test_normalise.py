@@ -20,6 +20,8 @@ SAME = [
     ("q_i*k_i", ["q_i k_i", "q_i*k_i", "$q_ik_i$", "q[i]*k[i]", "qᵢkᵢ"]),
     ("pp^t", ["p p^T", "pp^T", "pp'", "np.outer(p, p)", "p p^\\top", "ppᵀ", "p @ p.T", "$\\pi\\pi^{\\mathsf T}$"]),
     ("delta_ij", ["δ_ij", "\\delta_{ij}", "delta_ij", "[i==j]", "1[i=j]", "kronecker delta"]),
+    ("sqrt(n)", ["√n", "n**0.5", "$n^{1/2}$"]),
+    ("pp^t", ["ππᵀ", "s⊗s", "$\\pi\\pi^\\top$"]),
     ("w_q", ["W_Q", "Wq", "$W_Q$", "W^Q"]),
     ("o(1)", ["O(1)", "$O(1)$", "Θ(1)"]),
 ]
@@ -28,6 +30,30 @@ SAME = [
 @pytest.mark.parametrize(("atom", "typed"), [(atom, typed) for atom, spellings in SAME for typed in spellings])
 def test_every_spelling_becomes_the_same_atom(atom: str, typed: str) -> None:
     assert [token.word for token in read(typed).content] == [atom]
+
+
+ENTRIES = [
+    "p_i * (delta_ij - p_j)", "s_a*(1[a=b] - s_b)", "π_m(δ_mn − π_n)", "y_u times (delta_uv minus y_v)", "s_m (1{m=n} − s_n)",
+    "$\\pi_a\\left(\\mathbf{1}[a=b]-\\pi_b\\right)$", "$p_a\\!\\left(\\delta_{ab}-p_b\\right)$", "a[i]*([i==j] - a[j])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("typed", ENTRIES)
+def test_an_entry_of_the_jacobian_may_have_any_letters(typed: str) -> None:
+    assert [token.word for token in read(typed).content] == ["p_i", "*", "delta_ij", "-", "p_j"]
+
+
+@pytest.mark.parametrize("named", ["m being the head width", "with m the width of a head", "$m$ = head width", "in the head width m", "m for d_k"])
+def test_a_letter_that_is_said_to_be_the_width_is_the_width(named: str) -> None:
+    assert [token.word for token in read(f"{named}: √m").content][-1] == "sqrt(d_k)"
+
+
+def test_a_letter_that_is_not_said_to_be_the_width_stays() -> None:
+    assert [token.word for token in read("I'm sure of m and n't").content] == ["i", "be", "sure", "of", "m", "and", "not"]
+
+
+def test_a_fourth_root_is_no_square_root() -> None:
+    assert "sqrt(d_k)" not in [token.word for token in read("the fourth root of d_k").content]
 
 
 def test_the_jacobian_has_one_spelling() -> None:
