@@ -13,7 +13,7 @@ _NOT_KNOWING = (
 )
 _WHICH = re.compile(
     rf"\b{_NOT_KNOWING} (?:\w+ )?(?:which|whether|what)\b"
-    r"|\b(?:anyone|anybody|everyone|everybody)(?: ?'?s)? guess\b|\btoss up\b|\b(?:coin flip|flip of|toss of a coin)\b"
+    r"|\b(?:anyone|anybody|everyone|everybody)(?: ?'?s)? guess\b|\btoss up\b|\b(?:coin flip|(?:flip|toss) (?:of )?a coin)\b|, (?:that|it|this) depends? (?=$|,)"
     r"|\b(?:always|keep|constantly|forever) (?:mix|mixing|confuse|confusing|swap|swapping) (?:up |these |those |them |the )"
     r"|, (?:one (?:or (?:the )?other|of (?:the )?(?:two|three|these|those|them)))(?= ,| $|$)"
     r"|\b(?:sometimes|occasionally)\b.*, (?:and |or |then )?(?:sometimes|occasionally|other times)\b"
@@ -23,7 +23,8 @@ _WHETHER = re.compile(rf"\bwhether\b.* (?:or|not|be|do)\b.*(?:{_NOT_KNOWING}|\bg
 _CHOICE = re.compile(r"\bor\b|\bsometimes\b|\boccasionally\b|\bone of\b|\beither\b|\bwhether\b|\b(?:could|might|may) be\b.*\b(?:could|might|may) be\b")
 _MODAL = r"(could|might|may)"
 _SWINGING = re.compile(
-    rf"\b{_MODAL} (?:\w+ ){{0,6}}?or (?:it |they )?(?:\1 )?not (?=$|,|be\b|\w+ $)"
+    r"^(?:could|might|may) be\b.* or\b|\bcan or can not\b"
+    rf"|\b{_MODAL} (?:\w+ ){{0,6}}?or (?:it |they )?(?:\1 )?not (?=$|,|be\b|\w+ $)"
     rf"|\b{_MODAL} (?:[\w^()/]+ )*?(?:, )?or (?:it |they |this )?\2 "
     rf"|\b{_MODAL} be (?:[^ ]+ )*?, (?:it |they )?\3 (?:also |just |equally )?(?:as well )?be "
     rf"|\b{_MODAL} (?:[^ ,]+ ){{1,8}}, (?:and |or )?(?:it|they|this|that) (?:also |equally )?\4 "
@@ -39,22 +40,26 @@ _OPPOSED = re.compile(
     r"|\bsqrt\(d_k\) .*\bor\b.* d_k |\b d_k .*\bor\b.* sqrt\(d_k\)|\brows?\b.*\bor\b.*\bcolumns?\b|\bfuture\b.*\bor\b.*\bpast\b|\bpast\b.*\bor\b.*\bfuture\b"
 )
 
+_GOING_ON = frozenset(["then", "so", "hence", "therefore", "thus", "accordingly", "and"])
 _ASKING = frozenset(["why", "how", "what", "which", "when", "where", "who"])
 
 
 def mute_undecided(sentences: list[list[Token]]) -> None:
     """Mute what leaves open which of its options holds."""
     before: list[Token] = []
+    open_before = False
     for sentence in sentences:
         said = spoken(sentence)
         unsure = _WHICH.search(said)
         here = bool(_CHOICE.search(said[: unsure.end()])) if unsure else False
         torn = (unsure and here) or _SWINGING.search(said) or _WHETHER.search(said)
+        goes_on = open_before and sentence[0].word in _GOING_ON and bool(_CHOICE.search(said))
+        torn = torn or goes_on
         if torn or (_ALL_THE_SAME.search(said) and _OPPOSED.search(said)):
             _mute(sentence)
-        elif unsure and len(sentence) < 9 and _CHOICE.search(spoken(before)):
+        elif unsure and unsure.start() < 24 and len(sentence) < 14 and _CHOICE.search(spoken(before)):
             _mute(before)  # "Either this or that. I forget which."
-        before = sentence
+        before, open_before = sentence, all(token.muted for token in sentence)
 
 
 def mute_open_questions(sentences: list[list[Token]]) -> None:

@@ -77,12 +77,22 @@ def _withdrawn(text: Text) -> None:
     at = 0
     while at < len(tokens):
         length = _phrase_at(tokens, at, _WITHDRAW) or (tokens[at].word == "no" and at in paused)
-        made = tokens[at].stem == "make" and (tokens[at].word != "make" or (at and tokens[at].segment == tokens[at - 1].segment))
-        if not length or tokens[at].word == "waiting" or made:  # "exp makes that zero"
+        if not length or _told(tokens, at, at + length):
             at += 1
             continue
         _take_back(tokens, at, at + length)
         at += length
+
+
+def _told(tokens: list[Token], at: int, after: int) -> bool:
+    """`exp makes that zero`, `if one waits`: part of what is told, none of a correction."""
+    token = tokens[at]
+    if token.stem not in ("make", "wait"):
+        return False
+    begins = not at or tokens[at - 1].segment != token.segment
+    ends = after < len(tokens) and tokens[after].segment != token.segment
+    bare = begins or (token.stem == "wait" and (ends or after - at > 1))
+    return token.word != token.stem or not bare
 
 
 def _by_sentence(tokens: list[Token]) -> list[list[Token]]:
