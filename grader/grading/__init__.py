@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .plugin import Grading
     from .variants import Variant
 
+UNUSED = ("cacheprovider", "capture", "debugging", "doctest", "faulthandler", "junitxml", "legacypath", "logging", "pastebin", "recwarn", "reports", "setuponly", "setupplan",
+          "stepwise", "subtests", "terminal", "threadexception", "unittest", "unraisableexception", "warnings")  # parts of pytest that no check needs
 SEVERITY = (Reason.RULE_BROKEN, Reason.LOAD_ERROR, Reason.TIMEOUT, Reason.MEMORY, Reason.CRASH, Reason.WRONG_RESULT, Reason.NOT_IMPLEMENTED)
 
 
@@ -109,9 +111,8 @@ def run_checks(
     from .plugin import Grading
 
     grading = Grading(fresh, seed, device, on_result=on_result, only=only, flips=variant.flips if variant else frozenset(), titles=variant.titles if variant else {})
-    arguments = [*map(str, exercise.check_files), "--assert=plain", "--import-mode=importlib", "--rootdir=/", f"--confcutdir={exercise.checks.parent}", "--noconftest", "--capture=no", "-c", os.devnull,
-                 *(part for off in ("cacheprovider", "terminal", "junitxml", "pastebin", "doctest", "unittest", "logging", "faulthandler", "warnings", "unraisableexception", "threadexception")
-                   for part in ("-p", f"no:{off}"))]
+    arguments = [*map(str, exercise.check_files), "--assert=plain", "--import-mode=importlib", "--rootdir=/", f"--confcutdir={exercise.checks.parent}", "--noconftest", "-c", os.devnull,
+                 *(part for off in UNUSED for part in ("-p", f"no:{off}"))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a result that NumPy warns of is not to write on the grader's screen
         code = pytest.main(arguments, plugins=[grading])

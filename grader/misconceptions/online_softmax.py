@@ -302,7 +302,7 @@ class NanInside(Unguarded):
         return m
 
 
-@wrong("first-block-subtracts-infinity", tiles=(*TILES[:2], OWN))
+@wrong("first-block-subtracts-infinity")
 class NanAfterwards(Walk):
     """{It} gets NaN in the old state's factor while a query has seen no key yet.
 
@@ -334,14 +334,6 @@ class Repaired(Walk):
     def finish(self, m, l, o):
         out, lse = super().finish(m, l, o)
         return torch.nan_to_num(out, nan=0.0), torch.where(torch.isnan(lse), NONE, lse)
-
-
-@wrong("division-repaired-afterwards", kernel=False, extends="empty-row-repaired-afterwards", question="empty-row")
-class DivisionRepaired(Repaired):
-    __doc__ = Repaired.__doc__
-
-    def anchor(self, m):
-        return Walk.anchor(self, m)
 
 
 class OtherLse(Walk):

@@ -3,6 +3,7 @@
 import torch
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.online_softmax_states import NONE, home, right_merge, summed, weights, widened, without_refusal
+from attngrade.misconceptions.online_softmax_walk import memory
 from attngrade.solutions import exercise06_online_softmax as right
 
 MERGE = "merge_states"
@@ -207,10 +208,9 @@ def factors_detached(a, b):
 
 def remembering():
     """A merge that remembers results by shape."""
-    results = {}
 
     def merge_states(a, b):
-        return results.setdefault((tuple(a[2].shape), a[2].dtype), right_merge(a, b))
+        return memory("merged").setdefault((tuple(a[2].shape), a[2].dtype), right_merge(a, b))
 
     return merge_states
 
@@ -223,10 +223,10 @@ def remembered(a, b):
     Why: a result depends on values, not on shapes.
     Look at: the key of your cache.
     """
-    return memory(a, b)
+    return by_shape(a, b)
 
 
-memory = remembering()
+by_shape = remembering()
 
 
 # ---------------------------------------------------------------- which misfits it sees

@@ -127,6 +127,11 @@ def merge_on_stage():
     return merge if hasattr(merge, "attngrade_misconceptions") else None
 
 
+def memory(owner):
+    """What a wrong idea remembers between its calls: it lives as long as the module that the idea is cast into."""
+    return vars(sys.modules.get("solution_on_stage", right)).setdefault("remembered", {}).setdefault(owner, {})
+
+
 def wrong(name, *, blocks=True, kernel=True, tiles=(64,), extends=None, question=None):
     """Make misconceptions of a Walk: of part 2, of part 3, or of both, for each tile size that makes a difference in part 3."""
 

@@ -32,12 +32,10 @@ Look at: the dictionary (or `lru_cache`) that has an array or its id for a key.
 
 
 def shared(function):
-    buffers = {}
-
     @functools.wraps(function)
     def wrong(z, *args, **kwargs):
         result = np.asarray(function(z, *args, **kwargs))
-        buffer = buffers.setdefault((result.shape, result.dtype.str), np.empty_like(result))
+        buffer = memory().setdefault(("buffer", function, result.shape, result.dtype.str), np.empty_like(result))
         buffer[...] = result
         return buffer
 

@@ -30,7 +30,9 @@ STORAGE = {  # dtype on the wire -> NumPy dtype of its bytes; bfloat16 travels a
     "uint16": "<u2", "uint32": "<u4", "uint64": "<u8", "float16": "<f2", "bfloat16": "<u2",
     "float32": "<f4", "float64": "<f8", "complex64": "<c8", "complex128": "<c16",
 }
+ITEM = {name: np.dtype(storage).itemsize for name, storage in STORAGE.items()}
 KINDS = ("tensor", "ndarray", "scalar")
+OF_ARRAYS = ("dtype", "shape", "kind", "at", "size")
 
 
 class WireError(Exception):
@@ -204,19 +206,19 @@ def _value(node: Any, payload: Payload, depth: int) -> Any:
 
 
 def _array(body: dict[str, Any], payload: Payload) -> Array:
-    dtype, shape, kind, at, size = (body.get(key) for key in ("dtype", "shape", "kind", "at", "size"))
+    dtype, shape, kind, at, size = (body.get(key) for key in OF_ARRAYS)
     if type(dtype) is not str or dtype not in STORAGE or kind not in KINDS or type(shape) is not list or len(shape) > AXES_CAP:
         raise WireError("an array of no known type")
     if not all(type(n) is int and 0 <= n <= PAYLOAD_CAP for n in (*shape, at, size)):
         raise WireError("an array's shape or place is not a count")
-    if math.prod(shape) * np.dtype(STORAGE[dtype]).itemsize != size:
+    if math.prod(shape) * ITEM[dtype] != size:
         raise WireError("an array's bytes don't fit its shape")
     octets = payload.take(int(at), int(size))  # type: ignore[arg-type]  # counts, as was just checked
     try:
         data = (octets != 0 if dtype == "bool" else octets.copy().view(STORAGE[dtype])).reshape(shape)
     except ValueError as error:  # an empty array of a size that no machine could address
         raise WireError("an array's shape is beyond what an array can be") from error
-    extra = {key: value for key, value in body.items() if key not in ("dtype", "shape", "kind", "at", "size")}
+    extra = {key: value for key, value in body.items() if key not in OF_ARRAYS} if len(body) > len(OF_ARRAYS) else {}
     if len(extra) > 8 or not all(_is_fact(value) for value in extra.values()):
         raise WireError("an array with facts of no known type")
     return Array(data, dtype, kind, extra)
