@@ -163,22 +163,22 @@ def test_masks_broadcast(submission, rng):
 
 
 @points(1)
-@of("mask_scores")
+@of("mask_scores", "masked_softmax")
 def test_masks_of_numbers_refused(submission, rng):
     """A mask of numbers is a ValueError that names it: 0 and 1, or 0 and -inf, mean different things to different people."""
-    for dtype in ("float32", "int64", "uint8", "float64"):
-        scores, mask = rng.standard_normal((2, 3)), tensor(some_mask(rng, (2, 3)), dtype)
-        refuses(lambda scores=scores, mask=mask: submission.mask_scores(scores, mask), ("mask",), case=f"a mask of {dtype}")
+    for function, dtype in itertools.product(("mask_scores", "masked_softmax"), ("float32", "int64", "uint8", "float64")):
+        scores, mask, ask = rng.standard_normal((2, 3)), tensor(some_mask(rng, (2, 3)), dtype), getattr(submission, function)
+        refuses(lambda ask=ask, scores=scores, mask=mask: ask(scores, mask), ("mask",), case=f"{function}, a mask of {dtype}")
 
 
 @points(1)
-@of("mask_scores")
+@of("mask_scores", "masked_softmax")
 def test_masks_that_do_not_fit_refused(submission, rng):
     """A mask that doesn't broadcast to the shape of the scores, or would enlarge them, is a ValueError that names it."""
-    for shape, mask_shape in MISFITS:
-        scores, mask = rng.standard_normal(shape), np.ones(mask_shape, bool)
-        case = f"scores {shape}, mask {mask_shape}"
-        refuses(lambda scores=scores, mask=mask: submission.mask_scores(scores, mask), ("mask", "scores"), case=case)
+    for function, (shape, mask_shape) in itertools.product(("mask_scores", "masked_softmax"), MISFITS):
+        scores, mask, ask = rng.standard_normal(shape), np.ones(mask_shape, bool), getattr(submission, function)
+        case = f"{function}, scores {shape}, mask {mask_shape}"
+        refuses(lambda ask=ask, scores=scores, mask=mask: ask(scores, mask), ("mask", "scores"), case=case)
 
 
 @points(1)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 import pytest
-from attngrade.checks.claims import Raised, Result, after, arguments, claim, expect, gpu_only, of, points, refuses, stretch, tensor
+from attngrade.checks.claims import Raised, Result, after, arguments, claim, disown, expect, gpu_only, of, points, refuses, stretch, tensor
 from attngrade.checks.online_claims import FLASH, MIB, held, history, is_answer, misfits, sizes, usable
 from attngrade.checks.online_oracles import LAYOUTS, TOLERANCE, as_held, attention, crumbs, peak_at, qkv, rising, steered
 
@@ -164,16 +164,22 @@ def test_kernel_stays_inside_its_tensors(submission, rng):
 @after("kernel-stays-inside-its-tensors")
 def test_one_launch_does_the_work(submission, rng):
     """One launch of your own @triton.jit kernel computes out and lse from the inputs where they lie: no copies, no partial outputs."""
-    for (t_q, t_k), causal in [((3, 70), False), ((5, 5), True)]:
-        arrays = qkv(rng, t_q, t_k, batch=1, heads=2, width=32, dtype="float32")
+    drawn = int(rng.integers(17, 40)), int(rng.integers(40, 80))
+    for (t_q, t_k), causal, dtype in [((3, 70), False, "float32"), ((5, 5), True, "float32"), (drawn, True, "float16")]:
+        arrays, others = (qkv(rng, t_q, t_k, batch=1, heads=2, width=32, dtype=dtype) for _ in range(2))
         case, want = sizes(*arrays[:2], causal), attention(*arrays, causal)
-        without_kernel(lambda arrays=arrays, causal=causal: flash(submission, arrays, causal, _decoy=True), want, case)
-        got = flash(submission, arrays, causal)
-        is_answer(got, want, "float32", FLASH, case)
+        alone = qkv(rng, t_q, t_k + 1, batch=1, heads=2, width=32, dtype=dtype)  # of a size of its own: what is remembered of it comes back in no other call
+        without_kernel(lambda alone=alone, causal=causal, dtype=dtype: flash(submission, alone, causal, dtype, _decoy=True), attention(*alone, causal), sizes(*alone[:2], causal))
+        got = flash(submission, others, causal, dtype, _during=held(arrays, dtype))
+        is_answer(got, want, dtype, FLASH, f"{case}, {dtype}, other values while the kernel runs", worked_out_outside(got, want))
+        if is_near(got, attention(*others, causal)):
+            disown(FLASH, "gives what its kernel computes")
         launched(len(submission.launches(got)) if isinstance(got, tuple) else 0, got, case)
     for call in submission.calls:  # all that was asked so far: every shape, dtype and layout
         if call.function == FLASH and call.raised is None and call.replayable:
             launched(len(call.launches), None, "in an earlier call: " + arguments(call))
+            q = call.message["kwargs"].get("q", (*call.message["args"], None)[0])
+            frugal(call.launches, q.data.shape, None, "in an earlier call: " + arguments(call), beside=1024)
     no_copies(submission, rng)
 
 
@@ -181,6 +187,13 @@ def launched(n, got, case):
     """Exactly one kernel."""
     claim(n > 0, f"{FLASH}: no @triton.jit kernel of this file was launched; part 3 has to run in a kernel of your own", got=got, case=case)
     claim(n < 2, f"{FLASH}: {n} kernels were launched where one fused kernel was asked: the state stays in registers until the end", got=got, case=case)
+
+
+def worked_out_outside(got, want):
+    """The sentence for a result that isn't that of the values which stood in the inputs while the kernel ran; None for one that is."""
+    if is_near(got, want) and near(got[1], want[1]):
+        return None
+    return "While the kernel ran, other values stood in q, k and v than before and after, and the result has to be theirs: what is copied, or worked out outside the kernel, isn't."
 
 
 def without_kernel(ask, want, case):
@@ -200,12 +213,14 @@ def no_copies(submission, rng):
     for name, layout in [("contiguous", {}), *LAYOUTS]:
         q, k, v = qkv(rng, 3, 200, batch=1, heads=2, width=128, dtype="float32")
         got = submission.flash_attention(*held((q, k, v), "float32", **layout))
-        launches = submission.launches(got) if isinstance(got, tuple) else ()
-        fresh, rows = max((launch["fresh_bytes"] for launch in launches), default=0), 2 * 3
-        allowed = rows * (128 * 4 + 64)
-        claim(fresh <= allowed, f"{FLASH}: beside its inputs the kernel was given {fresh} bytes of new memory; out and lse take {rows * (128 * 4 + 4)}. "
-              "A copy of an input, or one output for each split of the keys, is memory that a fused kernel doesn't need", got=got,
-              case=f"{sizes(q, k, False)}, {name}")
+        frugal(submission.launches(got) if isinstance(got, tuple) else (), q.shape, got, f"{sizes(q, k, False)}, {name}")
+
+
+def frugal(launches, shape, got, case, beside=0):
+    """No launch was handed more new memory than out and lse take, but for a few bytes a row."""
+    fresh, rows = max((launch["fresh_bytes"] for launch in launches), default=0), math.prod(shape[:3])
+    claim(fresh <= rows * (shape[3] * 4 + 64) + beside, f"{FLASH}: beside its inputs the kernel was given {fresh} bytes of new memory; out and lse take "
+          f"{rows * (shape[3] * 4 + 4)}. A copy of an input, or one output for each split of the keys, is memory that a fused kernel doesn't need", got=got, case=case)
 
 
 @points(1)

@@ -51,6 +51,11 @@ def scores(rng, *shape, top=0.9):
     return z
 
 
+def many(rng):
+    """A number of rows or scores that nobody wrote down beforehand."""
+    return int(rng.integers(65, 130))
+
+
 def claim_left_alone(submission, function):
     """No call so far changed an argument or global state."""
     for call in submission.calls:
@@ -84,7 +89,7 @@ def test_softmax_runs_along_the_axis_that_is_named(submission, rng):
     expect(submission.softmax(z, 0), oracle_softmax(z, 0), case="shape (3, 4), axis=0")
     square = rng.standard_normal((4, 4))
     expect(submission.softmax(square, axis=0), oracle_softmax(square, 0), case="shape (4, 4), axis=0")
-    for shape in [(5,), (2, 3, 5), (3, 2, 4, 5), (2, 1, 2, 1, 3, 2)]:
+    for shape in [(5,), (2, 3, 5), (3, 2, 4, 5), (2, 1, 2, 1, 3, 2), (many(rng), 3)]:
         z = rng.standard_normal(shape)
         for axis in (*range(len(shape)), *range(-len(shape), 0)):
             expect(submission.softmax(z, axis=axis), oracle_softmax(z, axis), case=f"shape {shape}, axis={axis}")
@@ -165,7 +170,7 @@ def test_jacobian_is_diag_p_minus_p_p_transposed(submission, rng):
 @after("jacobian-is-diag-p-minus-p-p-transposed")
 def test_jacobian_of_every_row_of_a_batch(submission, rng):
     """Every row has its own Jacobian, whatever leading axes there are."""
-    for shape in [(1, 2), (2, 3), (3, 3), (3, 1), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4), (2, 1, 3, 1, 2, 3)]:
+    for shape in [(1, 2), (2, 3), (3, 3), (3, 1), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4), (2, 1, 3, 1, 2, 3), (many(rng), 3), (2, many(rng))]:
         z = scores(rng, *shape)
         expect(submission.softmax_jacobian(z), oracle_jacobian(z), dtype="float64", atol=1e-12, case=f"z of shape {shape}")
 
@@ -224,7 +229,7 @@ def test_vjp_is_the_jacobian_times_the_gradient(submission, rng):
 @after("vjp-is-the-jacobian-times-the-gradient")
 def test_vjp_of_every_row_of_a_batch(submission, rng):
     """Every row meets its own gradient, whatever leading axes there are."""
-    for shape in [(1, 2), (2, 3), (3, 3), (3, 1), (4, 4, 4), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4), (2, 1, 3, 1, 2, 3)]:
+    for shape in [(1, 2), (2, 3), (3, 3), (3, 1), (4, 4, 4), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4), (2, 1, 3, 1, 2, 3), (many(rng), 3)]:
         z, grad = scores(rng, *shape), rng.standard_normal(shape)
         expect(submission.softmax_vjp(z, grad), oracle_vjp(z, grad), dtype="float64", atol=1e-12, case=f"z and grad of shape {shape}")
 
@@ -311,7 +316,7 @@ def test_norm_is_that_of_the_jacobian(submission, rng):
 @after("norm-is-that-of-the-jacobian")
 def test_norm_of_every_row_of_a_batch(submission, rng):
     """One norm for every row, whatever leading axes there are."""
-    for shape in [(1, 2), (2, 3), (3, 3), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4), (2, 1, 3, 1, 2, 3)]:
+    for shape in [(1, 2), (2, 3), (3, 3), (2, 1, 4), (3, 2, 5), (2, 3, 1, 4), (2, 1, 3, 1, 2, 3), (many(rng), 3)]:
         z = scores(rng, *shape) + 1000 * rng.integers(-1, 2, (*shape[:-1], 1))
         expect_norm(submission.jacobian_norm(z), z, 1e-6, f"z of shape {shape}", "float64")
     expect(submission.jacobian_norm(scores(rng, 3, 1)), np.zeros(3), dtype="float64", atol=1e-7, case="z of shape (3, 1): the only weight is always 1")

@@ -10,6 +10,7 @@ from attngrade.checks.draws import (
     claim_laplace,
     claim_moments,
     claim_no_component_shared,
+    claim_scatter,
     claim_together,
 )
 
@@ -83,9 +84,9 @@ def heavy(rng, n):
 
 @points(1)
 @of("score_moments")
-def test_standard_scores_have_mean_zero_and_variance_d_k(submission):
+def test_standard_scores_have_mean_zero_and_variance_d_k(submission, rng):
     """With standard components the mean is 0 and the variance is d_k."""
-    for d_k in (1, 2, 7, 64):
+    for d_k in (1, 2, 7, 64, int(rng.integers(100, 9000))):
         expect_moments(submission.score_moments(d_k=d_k), 0.0, d_k, f"d_k={d_k}")
 
 
@@ -175,6 +176,9 @@ def test_all_randomness_comes_from_the_generator(submission, rng):
     expect_same(again, one, case="the same seed twice", because=stray)
     fresh = (other.array != one.array).all()
     claim(fresh, "Generators with different seeds gave equal scores; all of them must come from `rng`", got=other, case=case)
+    second = sample(submission, first, 7, 3, _before=(None,))
+    stood_still = "A second call with the same generator gave the same scores: draw from `rng` itself and not from a copy, so that it goes on"
+    claim((second.array != one.array).all(), stood_still, got=second, case="the same generator, used a second time")
 
 
 @points(1)
@@ -199,6 +203,8 @@ def test_draws_of_one_call_are_independent(submission, rng):
     """No draw tells anything about another draw of the same call."""
     claim_independent_within(samples(submission, rng, CALLS, DRAWS, 1), f"{CALLS} calls, n={DRAWS}, d_k=1")
     claim_together(samples(submission, rng, 12, 1300, 1), "12 calls, n=1300, d_k=1")
+    long = int(rng.integers(2500, 4000))
+    claim_scatter(samples(submission, rng, 2, long, 1), f"2 calls, n={long}, d_k=1")
     for d_k, *scale in [(2,), (int(rng.integers(3, 6)), 0.5)]:  # whole queries may be fresh only where they have one component
         case = f"30 calls, n=2000, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale)
         claim_no_component_shared(samples(submission, rng, 30, 2000, d_k, *scale), case)
@@ -218,7 +224,7 @@ def test_calls_with_different_generators_are_independent(submission, rng):
 @after("scores-come-as-one-float64-vector", "draws-of-one-call-are-independent")
 def test_scores_have_mean_zero_and_variance_d_k_scale_squared(submission, rng):
     """The scores have mean 0 and variance scale**2 * d_k."""
-    for d_k, *scale in [(3,), (64,), (5, 3.0), (16, 0.25), (7, -0.5), (3, 0.0)]:
+    for d_k, *scale in [(3,), (int(rng.integers(65, 100)),), (5, 3.0), (16, 0.25), (7, -0.5), (3, 0.0)]:
         scores = samples(submission, rng, 10, 600, d_k, *scale).reshape(-1)
         variance = d_k * math.prod(scale) ** 2
         claim_moments(scores, variance, d_k, f"{scores.size} draws, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale))
@@ -265,7 +271,7 @@ def test_z_is_a_difference_in_standard_errors_of_the_sample(submission, rng):
     for scores, predicted in [([0.0, 0.0, 3.0], 1.0), ([1.0, 2.0, 4.0, 8.0], 5.0), ([-1.0, 0.5, 0.0, 6.0, 2.0], 0.0)]:
         got = submission.variance_z_score(np.array(scores), predicted)
         expect_number(got, oracle_z(scores, predicted), case=f"scores={scores}, predicted_variance={predicted:g}", because=pieces(scores))
-    for n, share in [(3, 0.5), (12, 2.0), (101, 0.8)]:
+    for n, share in [(3, 0.5), (12, 2.0), (int(rng.integers(200, 900)), 0.8)]:
         scores = heavy(rng, n)
         predicted = float(share * scores.var())
         got = submission.variance_z_score(scores=scores, predicted_variance=predicted)

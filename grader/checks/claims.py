@@ -20,7 +20,7 @@ from ..sandbox.errors import NoGradient, Raised
 from ..sandbox.proxy import Call, Result, device_arg, generator, tensor
 from ..verdict import Evidence
 
-__all__ = ["Claim", "NoGradient", "Raised", "Result", "after", "claim", "device_arg", "expect", "expect_number", "expect_same", "flipped", "generator", "gpu_only",
+__all__ = ["Claim", "NoGradient", "Raised", "Result", "after", "claim", "device_arg", "disown", "expect", "expect_number", "expect_same", "flipped", "generator", "gpu_only",
            "number", "of", "points", "refuses", "stretch", "tensor"]
 
 TOLERANCE = {"float64": 1e-9, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2, "complex128": 1e-9, "complex64": 2e-5}
@@ -40,6 +40,7 @@ class Heard:
     tried: set[str] = field(default_factory=set)
     proven: set[str] = field(default_factory=set)
     refusals: set[str] = field(default_factory=set)  # checks in which a refusal was claimed
+    disowned: dict[str, str] = field(default_factory=dict)  # functions whose right values are no work of theirs, and what they would have to do
     recent: Callable[[], Call | None] = lambda: None  # the last call so far
 
 
@@ -219,6 +220,12 @@ def claim(condition: Any, message: str, *, got: Any = None, want: Any = None, ca
     """A property: raises Claim with ``message`` unless ``condition`` is true (nan comparisons are not)."""
     if not bool(condition):
         _fail(_failed(message, got, want, case, because))
+
+
+def disown(function: str, asked: str) -> None:
+    """Nothing that a function gets right counts: it was shown not to do itself what it is asked to do (``asked``, in words that follow the function's name)."""
+    if heard is not None:
+        heard.disowned[function] = asked
 
 
 def refuses(call: Callable[[], Any], names: tuple[str, ...] = (), *, case: str = "", or_empty: bool = False, because: str | None = None) -> None:

@@ -256,7 +256,7 @@ def describe(item: pytest.Item) -> Expected:
 
 
 def withhold(checks: list[CheckResult], grading: Grading) -> list[CheckResult]:
-    """A passed check counts only where each of its functions has come back with a value, with a right one if values were compared, and doesn't refuse at large."""
+    """A passed check counts only where each of its functions has come back with a value, with a right one of its own if values were compared, and doesn't refuse at large."""
     made = [call for call in grading.calls if call.message.get("op") in ("call", "new", "invoke")]
     silent = {call.function for call in made} - {call.function for call in made if call.raised is None}
     unproven = silent | (grading.heard.tried - grading.heard.proven)
@@ -264,6 +264,7 @@ def withhold(checks: list[CheckResult], grading: Grading) -> list[CheckResult]:
     told = []
     for check in checks:
         lacks = [f"`{function}` gives a right result somewhere" for function in check.functions if function in unproven]
+        lacks += [f"`{function}` {grading.heard.disowned[function]}" for function in check.functions if function in grading.heard.disowned]
         lacks += [f"`{function}` takes more than it refuses of what is possible" for function in check.functions if function in refusers.get(check.id, ())]
         if check.outcome is Outcome.PASSED and lacks:
             check = replace(check, outcome=Outcome.SKIPPED, points=0.0, message=f"Counts once {lacks[0]}.")

@@ -30,6 +30,7 @@ class Worker:
         self.deadline = float("inf")
         self.printed = bytearray()
         self.printed_in_all = 0
+        self.bare_bytes = 0  # resident before anything of the submission's was there
         self.death: Exception | None = None
         self._begin(early or jail.start_for(plan, isolation))
 
@@ -72,6 +73,7 @@ class Worker:
             return self.wait_ready()
         self._ready = True
         members = self._tree.settle()
+        self.bare_bytes = self._tree.mark()
         self._group = cgroup.enclose(members, self.plan.memory_mib << 20, processes.PROCESS_CAP + processes.THREAD_CAP) if self.isolation != "trusted" else None
         if self.isolation == "process":
             self.note = jail.describe(hello.get("walls"), self._refusal, self._group is not None)
@@ -188,9 +190,9 @@ class Worker:
         if self._start.fallen():
             return JailLost("The jail was ended from outside while a result was owed; free memory, and let nothing kill `bwrap`.")
         if code is not None and code < 0:
-            return WorkerDied(f"The submission's process was ended by signal {signal.Signals(-code).name} while a result was owed.")
+            return WorkerDied(f"The submission's process was ended by signal {named(-code)} while a result was owed.")
         if code is not None and code > 128 and code - 128 in signal.valid_signals():
-            return WorkerDied(f"The submission's process was ended by signal {signal.Signals(code - 128).name} while a result was owed.")
+            return WorkerDied(f"The submission's process was ended by signal {named(code - 128)} while a result was owed.")
         return WorkerDied("The submission ended its process while a result was owed; leaving early earns nothing.")
 
     # ------------------------------------------------------------ looking from outside
@@ -243,6 +245,14 @@ class Worker:
             self._start.scratch.close()
         if self.death is None:
             self.death = WorkerDied("The worker was closed.")
+
+
+def named(number: int) -> str:
+    """A signal's name, or its number: those in between, for real time, have none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
 
 
 def raise_if_raised(reply: dict[str, Any], function: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import time
 from collections.abc import Callable, Mapping
@@ -97,12 +98,18 @@ def tensor(values: Any, dtype: str | None = None, *, order: tuple[int, ...] | No
            kind: str = "tensor") -> wire.Array:
     """An array argument with a dtype and a layout (see grader/README.md). Values are rounded to ``dtype`` once, here."""
     array = np.asarray(values)
-    name = dtype or array.dtype.newbyteorder("=").name
+    name = dtype or name_of(array.dtype)
     data = wire.narrow(array) if name == "bfloat16" else np.ascontiguousarray(array).reshape(array.shape).astype(wire.STORAGE[name])
     extra: dict[str, Any] = {key: value for key, value in (("gap", gap), ("guard", guard), ("edge", edge)) if value}
     if order is not None:
         extra["order"] = [int(axis) for axis in order]
     return wire.Array(data, name, kind, extra)
+
+
+@functools.lru_cache(maxsize=64)
+def name_of(dtype: np.dtype[Any]) -> str:
+    """A dtype's name whatever its byte order."""
+    return str(dtype.newbyteorder("=").name)
 
 
 def generator(seed: int, kind: str = "numpy") -> wire.Generator:
@@ -183,8 +190,8 @@ class Submission:
     def _call(self, message: dict[str, Any], function: str, args: tuple[Any, ...], kwargs: dict[str, Any], number: int | None = None) -> tuple[Any, Any]:
         keep = next(self._numbers) if kwargs.pop("_keep", False) else None
         decoy, fence, gauged = (bool(kwargs.pop(option, False)) for option in ("_decoy", "_fence", "_gauged"))
-        before = sendable(kwargs.pop("_before", None))
-        message = {**message, "args": sendable(args), "kwargs": sendable(kwargs), "kept": keep, "decoy": decoy, "fence": fence, "before": before}
+        before, during = sendable(kwargs.pop("_before", None)), sendable(kwargs.pop("_during", None))
+        message = {**message, "args": sendable(args), "kwargs": sendable(kwargs), "kept": keep, "decoy": decoy, "fence": fence, "before": before, "during": during}
         speech = self._tongue.speech(message) if self._tongue is not None else None
         sent = speech.out(message) if speech is not None else message
         self._worker.wait_ready()
@@ -309,6 +316,21 @@ class Submission:
         self._aside(result, "scribble", None)
         return _words(reply.get("shared"))
 
+    def weight(self, *args: Any) -> int:
+        """By how much the worker grows for these arguments alone, before any function is called."""
+        resident = self._worker.mark_memory()
+        self._ask({"op": "hold", "args": sendable(args)})
+        return max(0, self._worker.peak_bytes() - resident)
+
+    def standing_bytes(self) -> int:
+        """What the worker holds now beside what it held before it loaded the submission."""
+        return max(0, self._worker.mark_memory() - self._worker.bare_bytes)
+
+    def settle(self) -> None:
+        """Have the worker give back what earlier calls have freed, so that the growth of the next one, of the function that was called last, shows whole."""
+        self._ask({"op": "settle"})
+        self.calls.append(Call(self._record(None).function, {"op": "settle"}, check=self.check))
+
     def _aside(self, result: Any, op: str, value: Any) -> None:
         """Record what was done with a kept result, so that the diagnosis can do it again."""
         self.calls.append(Call(self.of(result).function, {"op": op, "kept": _kept(result)}, value, check=self.check))
@@ -356,9 +378,15 @@ class RemoteModule:
         self._aside(message, value)
         return received(value)
 
+    def train(self, mode: bool) -> None:
+        """Put the module into training or into evaluation mode."""
+        self._set({"op": "train", "object": self._number, "mode": mode})
+
     def load(self, state: Mapping[str, Any]) -> None:
         """Set parameters by name."""
-        message = {"op": "install", "object": self._number, "state": sendable(state)}
+        self._set({"op": "install", "object": self._number, "state": sendable(state)})
+
+    def _set(self, message: dict[str, Any]) -> None:
         try:
             self._submission._ask(message, self._name)
         except Raised as raised:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
+import math
+import os
 import sys
 import types
 import zlib
@@ -16,6 +18,8 @@ import numpy as np
 
 DEPTH = 6
 PLAIN = (int, float, str, bool, type(None))
+TAME = (len, list, tuple, range, float, int, bool, str, isinstance, hasattr, print, min, max, sum, abs, round, zip, enumerate, slice)  # bound before anybody could replace them
+DOORS = ("handle",)  # of a tensor in the interpreter: the array behind it
 
 
 class NotTriton(Exception):
@@ -26,29 +30,60 @@ class WorkedOutBefore(Exception):
     """A kernel that is handed what it has to compute."""
 
 
+def check_launch(kernel, handed):
+    """Raise NotTriton where what the interpreter is about to run is not Triton alone."""
+    if getattr(kernel, "pre_run_hooks", None):
+        raise NotTriton(f"{kernel.__name__} has a hook that runs before it, which is Python and not Triton: a kernel computes from the tensors that it is handed")
+    check(runs(kernel), handed)
+
+
+def runs(kernel):
+    """The function that the interpreter runs for a kernel: made anew from its source, so not always the one that was decorated."""
+    return kernel.rewrite() if hasattr(kernel, "rewrite") else kernel.fn
+
+
 def check(function, handed, depth=0, seen=None):
     """Raise NotTriton where a kernel's function, or one that it calls, reaches into Python, or is handed a piece of it."""
     seen = set() if seen is None else seen
-    for value in handed:
-        if isinstance(value, (types.FunctionType, types.MethodType)):
-            raise NotTriton(f"{function.__name__} is handed `{value.__name__}`, a function of Python's, which no GPU can run: write it as a @triton.jit function")
+    for value in (*handed, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        if not given(value):
+            what = getattr(value, "__name__", None) or f"a {type(value).__name__}"
+            raise NotTriton(f"{function.__name__} is handed `{what}`, a thing of Python's, which no GPU can run: hand it tensors and numbers, and write functions with @triton.jit")
     if function in seen or depth > DEPTH:
         return
     seen.add(function)
-    for reached, value in names(function.__code__, function.__globals__):
+    for reached, value in names(function):
         if not native(value):
             raise NotTriton(f"{function.__name__} reaches `{reached}`, which is Python and not Triton: it wouldn't compile for a GPU, whatever the interpreter makes of it")
-        inner = getattr(value, "fn", None)
-        if isinstance(inner, types.FunctionType) and not of_triton(inner):
-            check(inner, (), depth + 1, seen)
+        inner = value
+        while hasattr(inner, "fn"):
+            inner, outer = inner.fn, inner
+            if isinstance(inner, types.FunctionType) and not of_triton(inner):
+                check(runs(outer), (), depth + 1, seen)
 
 
-def names(code, known):
+def given(value):
+    """Whether a kernel may be handed a thing: a tensor of the framework's own, a number, or what it may reach as well."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return type(value) in (torch.Tensor, torch.nn.Parameter)  # a class of one's own runs Python while it is read
+    if type(value).__name__ in ("TensorDescriptor", "TensorWrapper") and of_triton(type(value)):
+        return given(value.base)
+    if isinstance(value, (tuple, list)):
+        return all(map(given, value))
+    return isinstance(value, np.generic) or native(value)
+
+
+def names(function):
     """What a function takes from outside: (as it is written, the thing). What is taken out of a module is meant, and not the module."""
-    for name, *parts in taken(code):
+    known = {**function.__globals__, **enclosed(function)}
+    for name, *parts in taken(function.__code__):
         value, path = known.get(name, getattr(builtins, name, None)), name
         if parts == ["import"]:
             yield f"import {name}", __import__
+            continue
+        if parts == ["door"]:
+            yield f".{name}", vars
             continue
         while parts and isinstance(value, types.ModuleType):
             part = parts.pop(0)
@@ -57,18 +92,27 @@ def names(code, known):
             yield path, value
 
 
+def enclosed(function):
+    """What a function takes from the functions around it."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
+    return {name: cell.cell_contents for name, cell in cells if cell != types.CellType()}
+
+
 @functools.lru_cache(maxsize=256)
 def taken(code):
-    """The names that a code object, with those inside it, takes from outside, each with the attributes that are looked up in it at once."""
+    """The names that a code object, with those inside it, takes from outside, each with the attributes that are looked up in it at once; and doors out of Triton."""
     found, chain = [], None
     for step in dis.get_instructions(code):
-        if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and chain is not None:
-            chain.append(step.argval)
+        if step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            if step.argval.startswith("_") or step.argval in DOORS:
+                found.append([step.argval, "door"])
+            if chain is not None:
+                chain.append(step.argval)
             continue
         chain = None
         if step.opname == "IMPORT_NAME":
             found.append([step.argval, "import"])
-        elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+        elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME") or (step.opname == "LOAD_DEREF" and step.argval in code.co_freevars):
             chain = [step.argval]
             found.append(chain)
     return tuple(dict.fromkeys([*map(tuple, found), *(name for inner in code.co_consts if isinstance(inner, types.CodeType) for name in taken(inner))]))
@@ -78,19 +122,39 @@ def native(value):
     """Whether a kernel may reach a thing: Triton's own, a plain number or text, a dtype, what Python has built in (but not its doors to the rest)."""
     if isinstance(value, (tuple, list)):
         return all(map(native, value))
-    if isinstance(value, PLAIN) or of_triton(value) or of_triton(type(value)):
-        return True
     if isinstance(value, types.ModuleType):
-        return value.__name__ in ("math", "builtins")
-    home = getattr(value, "__module__", None)
-    doors = (builtins.eval, builtins.exec, builtins.compile, builtins.__import__, builtins.globals, builtins.open)
-    return (home in ("builtins", "math") and value not in doors) or type(value).__name__ == "dtype"
+        return value in (math, builtins) or of_triton(value)
+    if type(value).__name__ == "constexpr" and of_triton(type(value)):
+        return native(value.value)
+    if type(value) in PLAIN or of_triton(value) or of_triton(type(value)) or any(value is tame for tame in TAME):
+        return True
+    torch = sys.modules.get("torch")
+    if isinstance(value, np.dtype) or (torch is not None and type(value) is torch.dtype):
+        return True
+    if isinstance(value, type):
+        return issubclass(value, Exception) and value.__module__ == "builtins"
+    return isinstance(value, types.BuiltinFunctionType) and value.__self__ is math
 
 
 def of_triton(value):
-    """Whether a module, a class or a function comes with Triton."""
-    home = getattr(value, "__name__", "") if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
-    return isinstance(home, str) and (home == "triton" or home.startswith("triton."))
+    """Whether a module, a class or a function comes with Triton: where it lies counts, and not what it says of itself."""
+    if isinstance(value, types.ModuleType):
+        return sys.modules.get(value.__name__) is value and lies_in_triton(getattr(value, "__file__", None))
+    if isinstance(value, types.FunctionType):
+        return lies_in_triton(value.__code__.co_filename)
+    if isinstance(value, type):
+        home = sys.modules.get(value.__module__)
+        if home is None or not of_triton(home):
+            return False
+        made_of = [part for part in vars(value).values() if callable(part)]  # the interpreter puts others in the place of some classes, for a time
+        return getattr(home, value.__name__, None) is value or (bool(made_of) and all(map(of_triton, made_of)))
+    return False
+
+
+def lies_in_triton(file):
+    """Whether a file is one of Triton's."""
+    triton = getattr(sys.modules.get("triton"), "__file__", None)
+    return isinstance(file, str) and triton is not None and file.startswith(os.path.dirname(triton) + os.sep)
 
 
 class Memory:
@@ -101,7 +165,7 @@ class Memory:
 
     def compare(self, name, handed, fresh):
         """Raise WorkedOutBefore where launches alike in everything but values are handed different memory."""
-        alike = name, tuple((tuple(x.shape), x.dtype, tuple(x.stride())) if hasattr(x, "stride") else x if isinstance(x, PLAIN) else type(x) for x in handed)
+        alike = name, tuple((tuple(x.shape), x.dtype, tuple(x.stride())) if hasattr(x, "stride") else type(x) for x in handed)
         digest = 0
         for tensor in fresh:
             if uniform(tensor):

@@ -45,7 +45,7 @@ class Kernels:
 
     def __init__(self):
         self.paths, self.launches, self.decoy, self.given, self.watching, self.device_bytes = (), [], False, frozenset(), False, 0
-        self.tuning, self.fence, self.memory = False, None, purity.Memory()
+        self.tuning, self.fence, self.memory, self.exchange = False, None, purity.Memory(), ()
 
     def watch(self, *paths):
         """From now on, note launches of kernels that are written in these files (in any, if none is named)."""
@@ -58,12 +58,15 @@ class Kernels:
         run, interpreted = kind.run, kind is not triton.runtime.JITFunction
 
         def counted(kernel, *args, grid=None, warmup=False, **kwargs):
-            if warmup or (self.paths and kernel.fn.__code__.co_filename not in self.paths):
+            if warmup or not self.own(kernel.fn):
                 return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
             if interpreted:  # a compiler for a GPU refuses by itself
-                purity.check(kernel.fn, [*args, *kwargs.values()])
-            shape = grid if self.tuning else self.note(kernel.fn.__name__, grid, [*args, *kwargs.values()])
-            return None if self.decoy else run(kernel, *args, grid=shape, warmup=False, **kwargs)
+                purity.check_launch(kernel, [*args, *kwargs.values()])
+            launch = None if self.tuning else self.note(kernel.fn.__name__, [*args, *kwargs.values()])
+            if self.decoy:
+                return None
+            with self.alone():
+                return run(kernel, *args, grid=self.shaped(grid, launch), warmup=False, **kwargs)
 
         kind.run = counted
         self.watch_tuning(interpreted)
@@ -86,38 +89,68 @@ class Kernels:
 
         tuner._bench = tried
 
+    def own(self, function):
+        """Whether a kernel is the submission's: all are that don't stand in a library that was imported, texts that are run as code too."""
+        home = sys.modules.get(function.__module__)
+        borrowed = home is not None and function.__globals__ is vars(home) and function.__code__.co_filename == getattr(home, "__file__", "")
+        return not self.paths or function.__code__.co_filename in self.paths or not borrowed
+
     @contextlib.contextmanager
-    def call(self, decoy, arguments, fence=None):
-        """One call of the submission, with the arguments that it was given and the fence that stands around what it allocates."""
-        self.launches, self.decoy, self.fence = [], decoy, fence
+    def alone(self):
+        """Nothing of the submission's runs while a kernel does: no tracing, no mode. Where other values were sent for this time, they are taken back afterwards."""
+        torch = sys.modules["torch"]
+        sys.settrace(None)
+        sys.setprofile(None)
+        try:
+            with torch._C.DisableTorchFunction(), torch.utils._python_dispatch._disable_current_modes():
+                yield
+        finally:
+            self.hold(0)
+
+    def hold(self, which):
+        """Put the arguments' own values (0), or those that the kernel alone is to see (1), into their memory."""
+        for argument, *octets in self.exchange:
+            argument.overwrite(octets[which])
+
+    @contextlib.contextmanager
+    def call(self, decoy, arguments, fence=None, exchange=()):
+        """One call of the submission, with the arguments that it was given and the fence that stands around what it allocates.
+
+        ``exchange`` holds arguments, each with its octets and with others that stand in its memory while a kernel runs: nobody else can have computed from those.
+        """
+        self.launches, self.decoy, self.fence, self.exchange = [], decoy, fence, exchange
         self.given = frozenset(home(argument.flat) for argument in arguments if hasattr(argument, "flat"))
         allocator = next((devices.allocator(argument.device) for argument in arguments), None)
         before = level(allocator)
         try:
             yield
         finally:
-            self.decoy, self.fence = False, None
+            self.decoy, self.fence, self.exchange = False, None, ()
             self.device_bytes = level(allocator, "max_memory_allocated") - before
 
-    def note(self, name, grid, handed):
-        """Record a launch; the grid to launch with comes back."""
+    def note(self, name, handed):
+        """Record a launch; what is recorded of it comes back."""
         storages = {home(t): weight(t) for t in tensors(handed)}
         fresh = sum(size for place, size in storages.items() if place not in self.given)
         if self.fence is not None:  # without it what is allocated empty holds whatever lay there before
             inside = {home(flat): flat[MARGIN:-MARGIN] for flat, _, shape in self.fence.fenced if flat.element_size() < 8 or math.prod(shape) > ADDRESSES}
             self.memory.compare(name, handed, [inside[place] for place in storages if place in inside and place not in self.given])
-        launch = [name, tuple(int(n) for n in grid) if isinstance(grid, (tuple, list)) else (), fresh]
+        launch = [name, (), fresh]
         if len(self.launches) < LAUNCH_CAP:
             self.launches.append(launch)
-        if not callable(grid):
-            return grid
+        return launch
 
-        def asked(meta):
-            shape = grid(meta)
-            launch[1] = tuple(int(n) for n in shape)
+    def shaped(self, grid, launch):
+        """The grid to launch with: plain numbers, noted in the launch. The kernel alone sees what happens after it is known."""
+
+        def known(shape):
+            shape = tuple(int(n) for n in shape)
+            if launch is not None:
+                launch[1] = shape
+            self.hold(1)
             return shape
 
-        return asked
+        return (lambda meta: known(grid(meta))) if callable(grid) else known(grid)
 
     def told(self):
         """The launches as the wire carries them: name, grid, bytes of memory handed over that is no argument of the call."""

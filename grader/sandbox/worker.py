@@ -12,7 +12,6 @@ import ctypes
 import json
 import math
 import os
-import random
 import resource
 import signal
 import sys
@@ -39,14 +38,16 @@ if not __package__:  # isolated mode leaves this folder off the path
     import offlimits
     import sentry
     import wire
+    import world
 
     del sys.path[0]
 else:
-    from . import confine, devices, offlimits, sentry, wire
+    from . import confine, devices, offlimits, sentry, wire, world
 
 TEXT_CAP = 4000
 WIDE = 10_000  # items of a list that travel one by one
 PIECE = 1 << 16
+LIBC = ctypes.CDLL(None) if sys.platform != "win32" else None
 torch: Any = None  # set by `main` where the exercise asks for it
 
 
@@ -74,6 +75,8 @@ class Argument:
     @staticmethod
     def build(array: wire.Array) -> np.ndarray:
         """A flat buffer: guard, rows (each followed by its gap), guard; poisoned outside the values."""
+        if not array.extra:
+            return array.data.reshape(-1)  # a copy already, and nobody else's
         guard, gap, order = (array.extra.get(key) for key in ("guard", "gap", "order"))
         guard, gap = guard or 0, gap or 0
         data = array.data.transpose(order) if order else array.data
@@ -86,6 +89,8 @@ class Argument:
 
     @staticmethod
     def view(base: np.ndarray, array: wire.Array) -> np.ndarray:
+        if not array.extra:
+            return base.reshape(array.data.shape)
         guard, gap, order = (array.extra.get(key) for key in ("guard", "gap", "order"))
         guard, gap = guard or 0, gap or 0
         shape = tuple(np.array(array.data.shape, dtype=int)[order]) if order else array.data.shape
@@ -100,6 +105,8 @@ class Argument:
         else:
             flat = torch.from_numpy(self.base)
         self.flat = flat = devices.put(flat, device)
+        if not array.extra:
+            return flat.view(view.shape)
         offset = (view.__array_interface__["data"][0] - self.base.__array_interface__["data"][0]) // self.base.itemsize if view.size else 0
         return torch.as_strided(flat, view.shape, [s // self.base.itemsize for s in view.strides], offset)
 
@@ -117,6 +124,8 @@ class Argument:
         if self.device != "cpu" and hasattr(self, "flat"):
             back = self.flat.detach().cpu()
             now = back.view(torch.int16).numpy() if self.sent.dtype == "bfloat16" else back.numpy()
+        if now.nbytes <= PIECE:
+            return now.tobytes() != self.before
         octets = now.reshape(-1).view(np.uint8)
         pieces = range(0, octets.size, PIECE)  # piece by piece: a copy of it all would count as the submission's memory
         return any(octets[at : at + PIECE].tobytes() != self.before[at : at + PIECE] for at in pieces)
@@ -171,11 +180,10 @@ def plain(value, depth=0):
         return float.__float__(value)
     if issubclass(kind, int):
         return plain(int.__index__(value))
-    if issubclass(kind, np.ndarray):
-        return array_out(np.asarray(value), "ndarray")
-    if torch is not None and issubclass(kind, torch.Tensor):
-        with torch._C.DisableTorchFunctionSubclass():
-            return tensor_out(value)
+    if kind is np.ndarray:  # what is derived from it computes in its own way, and may run code whenever somebody looks at it
+        return array_out(value, "ndarray")
+    if torch is not None and kind in (torch.Tensor, torch.nn.Parameter):
+        return tensor_out(value)
     return wire.Opaque(kind.__name__)
 
 
@@ -239,8 +247,7 @@ class Session:
         self.module, self.path, self.guard = None, "", None
         self.kept, self.given, self.objects, self.kernels = {}, {}, {}, sentry.Kernels()
         self.entered, self.heats, self.finished = (), [], []
-        self.looks, self.seeds = watches(), seeders()
-        self.turns = 0
+        self.world = world.World(torch)
 
     def handle(self, message):
         """The reply to one message of the host."""
@@ -289,14 +296,19 @@ class Session:
 
     def op_state(self, message):
         module = self.objects[message["object"]]
-        if message["part"] == "state":
-            return {"value": plain(dict(module.state_dict()))}
-        return {"value": plain(dict(module.named_parameters()))}
+        if not isinstance(module, torch.nn.Module):
+            raise TypeError(f"{type(module).__name__} is no torch.nn.Module")
+        read = torch.nn.Module.state_dict if message["part"] == "state" else torch.nn.Module.named_parameters  # what it holds, and not what it says
+        return {"value": plain(dict(read(module)))}
+
+    def op_train(self, message):
+        torch.nn.Module.train(self.objects[message["object"]], message["mode"])
+        return {}
 
     def op_install(self, message):
         module = self.objects[message["object"]]
         fresh = build(message["state"], "torch", self.device, [])
-        own = dict(module.named_parameters())
+        own = dict(torch.nn.Module.named_parameters(module))
         with torch.no_grad():
             for name, value in fresh.items():
                 own[name].data = value.clone()
@@ -309,6 +321,17 @@ class Session:
         for leaf in leaves(self.kept[message["kept"]]):
             scribble(leaf)
         return {"shared": written_in(*self.given[message["kept"]])}
+
+    def op_hold(self, message):
+        """Build arguments as for a call, and call nothing."""
+        build(message["args"], self.framework, self.device, [])
+        return {}
+
+    def op_settle(self, message):
+        """What earlier calls have freed in small pieces goes back too: a call that used it again would seem to take nothing."""
+        if hasattr(LIBC, "malloc_trim"):
+            LIBC.malloc_trim(0)
+        return {}
 
     def op_line_up(self, message):
         """Inputs of timed calls, none like another: the tensors that were sent first, each turned along an axis by an amount of its own."""
@@ -349,13 +372,11 @@ class Session:
         fence = sentry.fence() if message.get("fence") else None
         if message.get("before"):
             self.call_before(function, args, kwargs, arguments, message["before"])
-        self.turns += 1
-        stir(self.seeds, self.turns)
-        state = world(self.looks)
-        with self.kernels.call(bool(message.get("decoy")), arguments, fence), fence or contextlib.nullcontext():
+        self.world.before()
+        exchange = self.exchanged(arguments, message.get("during"))
+        with self.kernels.call(bool(message.get("decoy")), arguments, fence, exchange), fence or contextlib.nullcontext():
             value = function(*args, **kwargs)
-        touched = [name for name, now in world(self.looks).items() if state.get(name) != now]
-        reply = {"touched": touched, "mutated": written_in(owners, arguments)}
+        reply = {"touched": self.world.touched(), "mutated": written_in(owners, arguments)}
         if keep_object is not None:
             self.objects[keep_object] = value
             return {**reply, "value": wire.Opaque(message["name"])}  # the name that was asked for: a misconception stands in under its own
@@ -370,16 +391,20 @@ class Session:
 
     def call_before(self, function, args, kwargs, arguments, before):
         """The same call on the same objects while they hold other values: whoever remembers objects and not what is in them shows."""
-        others = []
-        build(before, self.framework, self.device, others)
-        for argument, other in zip(arguments, others, strict=False):
-            argument.overwrite(other.before)
+        for argument, _, other in self.exchanged(arguments, before):
+            argument.overwrite(other)
         function(*args, **kwargs)
         for argument in arguments:
             argument.overwrite(argument.before)
 
+    def exchanged(self, arguments, values):
+        """Each argument for which other values were sent, with its own octets and with the others."""
+        others = []
+        build(values, self.framework, self.device, others)
+        return [(argument, argument.before, other.before) for argument, other in zip(arguments, others, strict=False)]
+
     def graph_inputs(self, wrt, args, kwargs, message):
-        own = dict(self.objects[message["object"]].named_parameters()) if "object" in message else {}
+        own = dict(torch.nn.Module.named_parameters(self.objects[message["object"]])) if "object" in message else {}
         inputs = []
         for place in wrt:
             given = args[place] if isinstance(place, int) else kwargs[place] if place in kwargs else own[place]
@@ -411,51 +436,16 @@ def leaves(value):
 
 
 def scribble(leaf):
-    """Overwrite a result in place, as a caller may who was handed a result of his own."""
+    """Overwrite a result in place, as a caller may who was handed a result of his own; one that is locked against it is unlocked first."""
     try:
         if torch is not None and isinstance(leaf, torch.Tensor):
-            with torch.no_grad():
+            with torch.inference_mode() if leaf.is_inference() else torch.no_grad():
                 leaf.logical_not_() if leaf.dtype is torch.bool else leaf.detach().fill_(77)
-        elif isinstance(leaf, np.ndarray) and leaf.flags.writeable:
+        elif isinstance(leaf, np.ndarray):
+            leaf.flags.writeable = True
             leaf[...] = ~leaf if leaf.dtype == bool else 77
-    except RuntimeError:
+    except (RuntimeError, ValueError):
         pass  # an expanded view can't be written in place
-
-
-def watches():
-    """How to look at the global state that a function has to leave alone; bound before a submission could replace the ways to look."""
-    found = {"random": random.getstate, "numpy.errstate": np.geterr, "numpy.random": np.random.get_state}
-    if torch is not None:
-        found |= {"torch.random": torch.get_rng_state, "default_dtype": torch.get_default_dtype, "grad_mode": torch.is_grad_enabled,
-                  "threads": torch.get_num_threads, "deterministic": torch.are_deterministic_algorithms_enabled}
-    return found
-
-
-def seeders():
-    """How to seed the global generators; bound beforehand for the same reason."""
-    return [random.seed, np.random.seed] + ([torch.random.default_generator.manual_seed] if torch is not None else [])
-
-
-def stir(seeds, number):
-    """Put the global generators into a state that no call had before, so that a function which seeds them with a constant shows."""
-    for seed in seeds:
-        seed(0x5EED + number)
-
-
-def world(looks):
-    """The global state, in a form that compares."""
-    return {name: still(look()) for name, look in looks.items()}
-
-
-def still(state):
-    """A copy that nobody changes any more."""
-    if isinstance(state, tuple):
-        return tuple(hash(part) if isinstance(part, tuple) else still(part) for part in state)
-    if isinstance(state, dict):
-        return tuple(sorted(state.items()))
-    if torch is not None and isinstance(state, torch.Tensor):
-        state = state.numpy()
-    return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
 # ---------------------------------------------------------------- the loop
@@ -483,10 +473,9 @@ def write_frame(fd, frame):
 
 
 def give_memory_back():
-    """What is freed goes back at once, so that the high-water mark tells of one call alone."""
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallopt"):
-        libc.mallopt(-3, 1 << 20)  # M_MMAP_THRESHOLD, which otherwise grows
+    """What is large goes back when it is freed, so that the high-water mark tells of one call alone."""
+    if hasattr(LIBC, "mallopt"):
+        LIBC.mallopt(-3, 1 << 20)  # M_MMAP_THRESHOLD, which otherwise grows
 
 
 def limit(data_bytes, processes):
