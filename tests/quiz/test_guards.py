@@ -53,6 +53,8 @@ EARNS_NOT = [
     ("qk-norm", "what", "It might normalise q and k, it might normalise the scores."),
     ("unlearnable", "saturation", "Either exponentials overflow or the softmax saturates. I'm not certain which of those it is."),
     ("softmax-jacobian", "vanishes", "Possibly it's diag(p) - pp^T, possibly diag(p) + pp^T. Then it's either 0 or 2 for one-hot."),
+    ("causal-mask-place", "before-softmax", "One puts -inf on the scores or 0 on the weights. Which of the two is right I couldn't say."),
+    ("unlearnable", "saturation", "Two candidates, a saturated softmax and an overflowing exp; I'd toss a coin."),
     ("mup-scale", "independence-breaks", "Either independence or unit variance stops holding, hard to tell which."),
     ("forward-scale", "same-at-init", "Could be that they're equivalent at init, could be not."),
     ("causal-mask-place", "exact-zero", "It can go before or after softmax, with -inf or with zeros; both orders work."),

@@ -13,6 +13,8 @@ _NOT_KNOWING = (
 )
 _WHICH = re.compile(
     rf"\b{_NOT_KNOWING} (?:\w+ )?(?:which|whether|what)\b"
+    rf"|\bwhich\b.* {_NOT_KNOWING} (?=$|,)|\bnot (?:\w+ )?(?:decide|choose|settle|distinguish) between\b"
+    r"|\bnot (?:\w+ )?(?:bet|swear|vouch)\b|, who (?:can |could )?(?:say|know|tell)\w* (?=$|,)"
     r"|\b(?:anyone|anybody|everyone|everybody)(?: ?'?s)? guess\b|\btoss up\b|\b(?:coin flip|(?:flip|toss) (?:of )?a coin)\b|, (?:that|it|this) depends? (?=$|,)"
     r"|\b(?:always|keep|constantly|forever) (?:mix|mixing|confuse|confusing|swap|swapping) (?:up |these |those |them |the )"
     r"|, (?:one (?:or (?:the )?other|of (?:the )?(?:two|three|these|those|them)))(?= ,| $|$)"
@@ -20,7 +22,7 @@ _WHICH = re.compile(
     r"|\bi (?:would|will|could) (?:accept|take|go with|be fine with) (?:either|whichever|any|both)\b|\bwhichever it be\b"
 )
 _WHETHER = re.compile(rf"\bwhether\b.* (?:or|not|be|do)\b.*(?:{_NOT_KNOWING}|\bguess) (?=$|,)")
-_CHOICE = re.compile(r"\bor\b|\bsometimes\b|\boccasionally\b|\bone of\b|\beither\b|\bwhether\b|\b(?:could|might|may) be\b.*\b(?:could|might|may) be\b")
+_CHOICE = re.compile(r"\bor\b|\bbetween\b.* and\b|\bsome\b.*\bothers\b|\btwo (?:candidates|options|possibilities|stories|views|readings)\b|\bsometimes\b|\boccasionally\b|\bone of\b|\beither\b|\bwhether\b|\b(?:could|might|may) be\b.*\b(?:could|might|may) be\b")
 _MODAL = r"(could|might|may)"
 _SWINGING = re.compile(
     r"^(?:could|might|may) be\b.* or\b|\bcan or can not\b"
@@ -51,8 +53,8 @@ def mute_undecided(sentences: list[list[Token]]) -> None:
     for sentence in sentences:
         said = spoken(sentence)
         unsure = _WHICH.search(said)
-        here = bool(_CHOICE.search(said[: unsure.end()])) if unsure else False
-        torn = (unsure and here) or _SWINGING.search(said) or _WHETHER.search(said)
+        here = bool(unsure and (_CHOICE.search(said[: unsure.end()]) or unsure.group().endswith("between")))
+        torn = bool((unsure and here) or _SWINGING.search(said) or _WHETHER.search(said))
         goes_on = open_before and sentence[0].word in _GOING_ON and bool(_CHOICE.search(said))
         torn = torn or goes_on
         if torn or (_ALL_THE_SAME.search(said) and _OPPOSED.search(said)):
