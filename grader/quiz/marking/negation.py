@@ -47,10 +47,18 @@ def scopes(tokens: list[Token]) -> list[Scope]:
             continue  # "no more than in proportion"
         if after is not None and (after.stem in _IDIOMS or after.word in _IDIOMS):
             continue
+        if after is not None and after.stem == "know" and _only_a_pause(tokens, at):
+            continue
         out.append(Scope(at, range(at + 1, _scope_end(tokens, at)), _instead(tokens, at)))
     for at in _two_word_negators(tokens):
         out.append(Scope(at, range(at + 1, min(clause_end(tokens, at + 1), at + 6))))
     return out
+
+
+def _only_a_pause(tokens: list[Token], at: int) -> bool:
+    """`that's, I dunno, doubling them`"""
+    near = [token.word for token in tokens[max(0, at - 4) : at + 6] if token.segment == tokens[at].segment]
+    return set(near) <= {"i", "do", "not", "know"}
 
 
 def _instead(tokens: list[Token], at: int) -> int:

@@ -13,6 +13,8 @@ _NAMED = re.compile(
     rf"{_LETTER}\s*,?\s*(?::?=\s*|(?:(?:being|is|be|for|as|denotes|denoting|means|meaning|stands\s+for)\s+(?:the\s+|a\s+)?)|the\s+){_WIDTH}"
     rf"|\b{_WIDTH}\s*(?:=|of|,|called|named|\()?\s*{_LETTER}(?!\s*(?:=|>)\s*\d)"
 )
+_SPELLED_OUT = re.compile(r"\b(?:d_?\{?k|dim|head_?dim)\b")
+_UNDER_ROOT = re.compile(r"(?:∝|~|=|/|\bof)\s*(?:\\?sqrt|√)\s*[({]?\s*([cflmnr])\b(?=[^\w])")
 _V = r"(?<![\w\\])(p|s|a|y|pi|alpha|sigma|sm|x|w)"
 _AT = r"(?:_\s*|\[\s*)([a-z])\]?"
 _SAME_V = r"\1(?:_\s*|\[\s*)[a-z]\]?"
@@ -29,8 +31,8 @@ ENTRIES = [
 
 def width_letter(text: str) -> re.Pattern[str] | None:
     """Where the letter stands that this text gives to the width of a head, if it gives one."""
-    named = _NAMED.search(text)
+    named = _NAMED.search(text) or (None if _SPELLED_OUT.search(text) else _UNDER_ROOT.search(text))
     if named is None:
         return None
-    letter = named.group(1) or named.group(2)
+    letter = named.group(1) or (named.re is _NAMED and named.group(2))
     return re.compile(rf"(?:(?<![a-z_'\\^])|(?<=sqrt)){letter}(?![\w'])")

@@ -14,13 +14,16 @@ _STRIPS = re.compile(r"\s[|·•]\s|(?<=\S) [-–—/] (?=\S)")
 _ARROWS = re.compile(r"\s(?:->|=>|→|⇒|>|-->)\s")
 _FULL_STOP = re.compile(r"[A-Za-z0-9)\]}²]\.(?:\s|$)")
 
+_CALL = re.compile(r"\w\.\w+\(")  # a line of code
+
+
 def mute_lists(text: Text) -> None:
     """A sentence that is a bare list of terms earns nothing."""
     by_sentence: dict[int, list[Token]] = {}
     for token in text.tokens:
         by_sentence.setdefault(token.sentence, []).append(token)
     for tokens in by_sentence.values():
-        formulas = any(token.word == "=" for token in tokens)
+        formulas = any(token.word == "=" for token in tokens) or bool(_CALL.search(text.original[tokens[0].start : tokens[-1].end]))
         if len({token.segment for token in tokens}) >= 6 and not formulas and is_list(tokens):
             for token in tokens:
                 token.muted = True

@@ -61,12 +61,12 @@ class _Cutter:
         self.places, self.correct = places, correct
         self.tokens: list[Token] = []
         self.marks: list[tuple[int, str]] = []
-        self.sentence = self.clause = self.segment = 0
+        self.sentence = self.clause = self.segment = self.longest = 0
 
     def take(self, piece: str, start: int, end: int, text: str) -> None:
         if piece == "\n":
             self._line(text, end)
-        elif piece[0] in ".!?" and not piece.startswith("..") and _ends(text, end):
+        elif piece[0] in ".!?" and piece != "!=" and not piece.startswith("..") and _ends(text, end):
             self._stop(piece)
         elif piece in (";", ":", ",") or piece.startswith(".."):
             self._pause(piece)
@@ -88,8 +88,11 @@ class _Cutter:
             self._stop("\n")
 
     def _lines_are_sentences(self, text: str, end: int) -> bool:
+        """A short line, or one that ends although the next word would have had room on it."""
         begin = text.rfind("\n", 0, end - 1) + 1
-        return end - begin < 60
+        self.longest = self.longest or max(map(len, text.split("\n")))
+        first = text[end : end + 30].split(None, 1)[0] if text[end:].strip() else ""
+        return end - begin < 60 or self.longest < 70 or end - begin + len(first) + 4 < self.longest < 120
 
     def _stop(self, mark: str) -> None:
         if self.tokens and self.tokens[-1].sentence == self.sentence:

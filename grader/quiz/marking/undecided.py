@@ -42,7 +42,7 @@ _OPPOSED = re.compile(
     r"|\bsqrt\(d_k\) .*\bor\b.* d_k |\b d_k .*\bor\b.* sqrt\(d_k\)|\brows?\b.*\bor\b.*\bcolumns?\b|\bfuture\b.*\bor\b.*\bpast\b|\bpast\b.*\bor\b.*\bfuture\b"
 )
 
-_GOING_ON = frozenset(["then", "so", "hence", "therefore", "thus", "accordingly", "and"])
+_GOES_ON = re.compile(r"^(?:then|so|hence|therefore|thus|and)\b|\b(?:accordingly|respectively|correspondingly|either)\b")
 _ASKING = frozenset(["why", "how", "what", "which", "when", "where", "who"])
 
 
@@ -55,7 +55,7 @@ def mute_undecided(sentences: list[list[Token]]) -> None:
         unsure = _WHICH.search(said)
         here = bool(unsure and (_CHOICE.search(said[: unsure.end()]) or unsure.group().endswith("between")))
         torn = bool((unsure and here) or _SWINGING.search(said) or _WHETHER.search(said))
-        goes_on = open_before and sentence[0].word in _GOING_ON and bool(_CHOICE.search(said))
+        goes_on = open_before and bool(_GOES_ON.search(said) and _CHOICE.search(said))
         torn = torn or goes_on
         if torn or (_ALL_THE_SAME.search(said) and _OPPOSED.search(said)):
             _mute(sentence)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .grammar import clause_end, sentence_end
+from .opposites import mute_hedged, mute_slips
 from .rejection import mute_rejected
 from .tokens import Text, Token
 from .undecided import mute_open_questions, mute_undecided
@@ -38,11 +39,6 @@ _STARTERS = frozenset(["no", "wait", "oh", "hm", "hmm", "actually", "ah", "oops"
 _ADVERBS = frozenset(["sometimes", "frequently", "usually", "commonly", "occasionally", "generally", "mistakenly", "wrongly"])
 _SUBJECTS = "it that this which they these those paper result experiment study finding figure pruning state summary rnn model head mask softmax"
 _THINGS = frozenset(_SUBJECTS.split())
-_OPPOSITES = (
-    "before after;pre post;d_k sqrt(d_k) d_k^2;1/d_k 1/sqrt(d_k);big small large;row column;independent dependent;grow shrink;"
-    "linear root;linear sqrt(d_k);linearly root;linearly sqrt(d_k);0 inf;0 infinity;0 identity;d_k root;vanish explod;vanish blow;increas decreas;linear quadratic;bounded unbounded;past future;same different;positive negative;mean sum;flat sharp;flatter sharp;future past;backward forward;row column"
-)
-_OPPOSITE = [frozenset(pair.split()) for pair in _OPPOSITES.split(";")]
 
 
 def mute(text: Text) -> None:
@@ -52,7 +48,8 @@ def mute(text: Text) -> None:
     _called_false(text.tokens)
     _hearsay(text.tokens)
     mute_rejected(text.tokens)
-    _hedged(text.content)
+    mute_slips(text.tokens)
+    mute_hedged(text.content)
 
 
 def _at(tokens: list[Token], at: int, phrase: list[str]) -> bool:
@@ -149,7 +146,7 @@ def _disclaimed(tokens: list[Token]) -> None:
     plain = [token for token in tokens if not token.filler]
     for at in range(len(plain)):
         length = _phrase_at(plain, at, _DISCLAIM)
-        if length and not _said_of_a_thing(plain, at) and plain[at + length - 1].word != "thinking":
+        if length and not _said_of_a_thing(plain, at) and plain[at + length - 1].word != "thinking" and not _interjected(plain, at, at + length):
             for token in plain[at + length : clause_end(plain, at)]:
                 token.muted = True
             _mute_undecided(plain, at, at + length)
@@ -161,6 +158,13 @@ def _said_of_a_thing(plain: list[Token], at: int) -> bool:
     telling = at + 1 < len(plain) and plain[at].word == "not" and plain[at + 1].stem in _TELLING
     before = at - 1 - (at > 1 and plain[at - 1].stem in ("do", "have"))
     return telling and before >= 0 and (plain[before].word in _THINGS or (plain[before].word == "you" and plain[at + 1].word == "write"))
+
+
+def _interjected(plain: list[Token], at: int, after: int) -> bool:
+    """`that's, I dunno, doubling them`: a pause for thought, between commas."""
+    own = [token for token in plain if token.segment == plain[at].segment]
+    goes_on = after < len(plain) and plain[after].sentence == plain[at].sentence and plain[after].word not in ("or", "whether", "if", "why", "how", "what", "which")
+    return goes_on and at > 1 and plain[at - 2].sentence == plain[at].sentence and [t.word for t in own] in (["i", "do", "not", "know"], ["do", "not", "know"])
 
 
 def _mute_undecided(plain: list[Token], at: int, after: int) -> None:
@@ -218,29 +222,3 @@ def _hearsay(tokens: list[Token]) -> None:
         if but is not None or turned:
             for token in plain[at : but if but is not None else end]:
                 token.muted = True
-
-
-def _opposite(one: Token, other: Token) -> bool:
-    stems, words = {one.stem, other.stem}, {one.word, other.word}
-    return len(stems) == 2 and any(stems <= each or words <= each for each in _OPPOSITE)
-
-
-def _or_not(tokens: list[Token], at: int) -> bool:
-    """`matter or don't matter`, `sharper or less sharp`"""
-    right = [token.stem for token in tokens[at + 1 : at + 4]]
-    return tokens[at].word == "or" and tokens[at - 1].stem in right[1:] and bool({"not", "less", "no"} & set(right[:2]))
-
-
-def _hedged(tokens: list[Token]) -> None:
-    for at in range(1, len(tokens) - 1):
-        if tokens[at].word not in ("or", "maybe", "perhaps"):
-            continue
-        if _or_not(tokens, at):
-            for token in tokens[max(0, at - 6) : at + 4]:
-                token.muted = token.muted or token.sentence == tokens[at].sentence
-        right = [token for token in tokens[at + 1 : at + 5] if token.word not in ("it", "they", "its", "maybe", "perhaps") and token.stem != "be"][:2]
-        left = tokens[max(0, at - 2) : at]
-        pairs = [(a, b) for a in left for b in right if _opposite(a, b)]
-        if pairs:
-            for token in [*(a for a, _ in pairs), *tokens[at + 1 : at + 4]]:
-                token.muted = True  # what they stand before belongs to both
