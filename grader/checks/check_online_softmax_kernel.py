@@ -172,7 +172,8 @@ def test_one_launch_does_the_work(submission, rng):
         without_kernel(lambda alone=alone, causal=causal, dtype=dtype: flash(submission, alone, causal, dtype, _decoy=True), attention(*alone, causal), sizes(*alone[:2], causal))
         got = flash(submission, others, causal, dtype, _during=held(arrays, dtype))
         is_answer(got, want, dtype, FLASH, f"{case}, {dtype}, other values while the kernel runs", worked_out_outside(got, want))
-        if is_near(got, attention(*others, causal)):
+        outside = attention(*others, causal)
+        if isinstance(got, tuple) and any(near(part, right) for part, right in zip(got, outside, strict=False)):
             disown(FLASH, "gives what its kernel computes")
         launched(len(submission.launches(got)) if isinstance(got, tuple) else 0, got, case)
     for call in submission.calls:  # all that was asked so far: every shape, dtype and layout

@@ -48,7 +48,7 @@ def check(function, handed, depth=0, seen=None):
     for value in (*handed, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         if not given(value):
             what = getattr(value, "__name__", None) or f"a {type(value).__name__}"
-            raise NotTriton(f"{function.__name__} is handed `{what}`, a thing of Python's, which no GPU can run: hand it tensors and numbers, and write functions with @triton.jit")
+            raise NotTriton(f"{function.__name__} is handed `{what}`, which is Python's and which no GPU can run: hand it tensors and numbers, and write functions as @triton.jit ones")
     if function in seen or depth > DEPTH:
         return
     seen.add(function)

@@ -87,11 +87,61 @@ def calls_a_system(x_ptr):
     sys.exit()
 
 
+def climbs_through_a_class(x_ptr):
+    tl.tensor.__init__.__globals__["sys"].exit()
+
+
+def takes_the_array_behind(x_ptr):
+    tl.load(x_ptr).handle.data.sort()
+
+
+def fetches_by_a_name(x_ptr):
+    getattr(x_ptr, "han" + "dle").data.sort()
+
+
+def false_friend(x):
+    return x
+
+
+false_friend.__module__ = "triton.language.core"
+FALSE_CONSTANT = tl.constexpr(helper)
+
+
+class dtype:
+    """A thing whose type is called as those of Triton and NumPy are."""
+
+    def __call__(self, x):
+        return x
+
+
+DTYPE = dtype()
+
+
+def calls_a_false_friend(x_ptr):
+    false_friend(x_ptr)
+
+
+def unwraps_a_constant(x_ptr):
+    FALSE_CONSTANT.value(x_ptr)
+
+
+def calls_a_false_dtype(x_ptr):
+    DTYPE(x_ptr)
+
+
+def around(thing):
+    def kernel(x_ptr):
+        thing(x_ptr)
+
+    return kernel
+
+
 def test_a_kernel_of_triton_alone_is_one() -> None:
     purity.check(right, [torch.ones(2), 3, tl.float16, None, (1, 2), inner])
 
 
-@pytest.mark.parametrize("kernel", [imports, calls_torch, calls_torch_by_another_name, goes_through_triton, calls_numpy, calls_a_list, evaluates, calls_through_another, hides_it_in_a_function, calls_a_system])
+@pytest.mark.parametrize("kernel", [imports, calls_torch, calls_torch_by_another_name, goes_through_triton, calls_numpy, calls_a_list, evaluates, calls_through_another, hides_it_in_a_function, calls_a_system,
+                                    climbs_through_a_class, takes_the_array_behind, fetches_by_a_name, calls_a_false_friend, unwraps_a_constant, calls_a_false_dtype, around(helper)])
 def test_a_kernel_that_reaches_into_python_is_none(kernel: FunctionType) -> None:
     with pytest.raises(purity.NotTriton, match="is Python and not Triton"):
         purity.check(kernel, [])
@@ -100,6 +150,54 @@ def test_a_kernel_that_reaches_into_python_is_none(kernel: FunctionType) -> None
 def test_a_kernel_that_is_handed_a_function_of_python_is_none() -> None:
     with pytest.raises(purity.NotTriton, match="handed `helper`"):
         purity.check(right, [helper])
+
+
+class Own(torch.Tensor):
+    """A tensor whose reading runs Python."""
+
+
+@pytest.mark.parametrize("thing", [math, torch, np.linalg.norm, FALSE_CONSTANT, DTYPE, Own(), (1, [DTYPE]), lambda: 0], ids=lambda thing: type(thing).__name__)
+def test_a_kernel_that_is_handed_what_is_neither_tensor_nor_number_is_none(thing: object) -> None:
+    if thing is math:  # what a kernel may reach it may be handed
+        purity.check(right, [thing])
+        return
+    with pytest.raises(purity.NotTriton, match="is handed"):
+        purity.check(right, [thing])
+
+
+def test_a_default_of_python_is_handed_as_well() -> None:
+    def kernel(x_ptr, f=helper):
+        tl.store(x_ptr, 0)
+
+    with pytest.raises(purity.NotTriton, match="handed `helper`"):
+        purity.check(kernel, [])
+
+
+def test_a_hook_of_a_kernel_is_python() -> None:
+    class Hooked:
+        __name__, fn, pre_run_hooks = "hooked", staticmethod(right), [helper]
+
+    with pytest.raises(purity.NotTriton, match="has a hook"):
+        purity.check_launch(Hooked(), [])
+
+
+def test_what_runs_is_looked_at_and_not_what_was_decorated() -> None:
+    class Swapped:
+        __name__, fn = "swapped", staticmethod(right)
+
+        def rewrite(self):
+            return calls_numpy
+
+    with pytest.raises(purity.NotTriton, match="is Python and not Triton"):
+        purity.check_launch(Swapped(), [])
+
+
+def test_a_number_that_differs_keeps_no_launch_from_being_compared() -> None:
+    memory = purity.Memory()
+    memory.compare("k", [torch.zeros(3), 1], [torch.tensor([1.0, 0.0])])
+
+    with pytest.raises(purity.WorkedOutBefore):
+        memory.compare("k", [torch.ones(3), 2], [torch.tensor([0.0, 1.0])])
 
 
 def test_memory_that_is_the_same_for_all_values_tells_nothing() -> None:

@@ -96,6 +96,48 @@ def test_a_decoy_is_noted_and_does_nothing(run):
     assert told.strip() == "1 [7.0, 7.0, 7.0, 7.0, 7.0]"
 
 
+EXCHANGED = """
+class Held(Given):
+    def overwrite(self, values):
+        self.flat.copy_(values)
+
+before, other = torch.arange(5.0), torch.full((5,), 7.0)
+given = Held(before.clone())
+seen = []
+def grid(meta):
+    seen.append(given.flat[0].item())
+    return (2,)
+def trace(*event):
+    seen.append("traced")
+with kernels.call(False, [given], None, [(given, before, other)]):
+    out, empty = torch.empty(5), torch.empty(0)
+    sys.setprofile(trace)
+    copy[GRID](given.flat, out, 5, BLOCK=4, MASKED=True)
+    sys.setprofile(None)
+    seen = [what for what in seen if what != "traced"]
+    print(seen, out.tolist(), given.flat.tolist() == before.tolist())
+"""
+
+
+@pytest.mark.parametrize(("grid", "seen"), [("(2,)", "[]"), ("[2]", "[]"), ("grid", "[0.0]")])
+def test_the_kernel_alone_sees_the_values_that_were_sent_for_it(run, grid, seen):
+    assert run("import sys" + EXCHANGED.replace("GRID", grid)).strip() == f"{seen} [7.0, 7.0, 7.0, 7.0, 7.0] True"
+
+
+def test_a_kernel_whose_source_is_a_text_is_the_submissions_too(run):
+    told = run("""
+        import linecache
+        text = "import triton, triton.language as tl\\n@triton.jit\\ndef one(x):\\n    tl.store(x, 1.0)\\n"
+        linecache.cache["/text.py"] = (len(text), None, text.splitlines(keepends=True), "/text.py")
+        exec(compile(text, "/text.py", "exec"), space := {"__name__": "text"})
+        with kernels.call(False, []):
+            space["one"][(1,)](torch.zeros(1))
+        print(len(kernels.told()))
+    """)
+
+    assert told.strip() == "1"
+
+
 TUNED = """
     tuned = triton.autotune(configs=[triton.Config({"BLOCK": n}) for n in (4, 8)], key=["n"])(copy)
     with kernels.call(False, [Given(x)]):

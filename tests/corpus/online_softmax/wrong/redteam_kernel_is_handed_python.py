@@ -1,5 +1,5 @@
 # mistake: the kernel is handed a function of Python's
-# says: a function of Python's
+# says: which is Python's
 import math
 
 import torch
