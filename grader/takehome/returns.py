@@ -30,6 +30,9 @@ ENTRY_CAP = 5000
 NAME_CAP = 300
 ENTRY_MARK = b"PK\x01\x02"  # before every entry of a zip file's table
 DEPTH_CAP = 12
+HEADER_CAP = 64 << 10  # bytes of a tar header that goes before an entry
+DIGITS = re.compile(rb"\d{300}")  # nobody's number; what reads the header searches a run of them again from each
+HEADERS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tar.xz")
 
 
@@ -76,8 +79,12 @@ def candidate_name(path: Path) -> str:
 def read(candidate: str, path: Path) -> Return:
     """A candidate's files. A return that can't be read has ``problem`` set and no files."""
     remarks: list[str] = []
+    files: dict[str, bytes] = {}
     try:
-        files = dict(_entries(path, remarks))
+        for name, data in _entries(path, remarks):
+            if name in files:
+                remarks.append(f"{name} is in it more than once; the last one was read.")
+            files[name] = data
     except Unreadable as error:
         return Return(candidate, {}, tuple(remarks), str(error))
     except OSError as error:
@@ -186,9 +193,25 @@ def _entries_marked(path: Path) -> int:
         return sum(1 for _ in itertools.islice(re.finditer(re.escape(ENTRY_MARK), data), ENTRY_CAP + 1))
 
 
+class Member(tarfile.TarInfo):
+    """A tar entry whose headers are read only where they are such as somebody could mean: some make reading them take hours."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.size < 0 or (self.type in HEADERS and self.size > HEADER_CAP):
+            raise tarfile.ReadError(f"an entry's header says {self.size} bytes")
+        if self.type in HEADERS:
+            file: Any = archive.fileobj
+            at = file.tell()
+            if DIGITS.search(file.read(self.size)):
+                raise tarfile.ReadError("an entry's header has a number of hundreds of digits")
+            file.seek(at)
+        member: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]  # no part of what is typed, and stable since Python 3.0
+        return member
+
+
 def _tar(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
     try:
-        with tarfile.open(fileobj=io.BytesIO(_inflated(path)), mode="r:") as archive:
+        with tarfile.open(fileobj=io.BytesIO(_inflated(path)), mode="r:", tarinfo=Member) as archive:
             for count, member in enumerate(archive):
                 if count > ENTRY_CAP:
                     raise Unreadable(f"It holds more than {ENTRY_CAP} files.")

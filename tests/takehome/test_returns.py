@@ -39,6 +39,26 @@ def test_a_tar_that_inflates_without_end_is_refused(tmp_path):
     assert "unpacks to more than" in read("x", tmp_path / "b.tar.gz").problem
 
 
+@pytest.mark.parametrize(("comment", "told"), [("1" * 60_000, "hundreds of digits"), ("x" * 70_000, "an entry's header says")])
+def test_a_tar_header_that_takes_for_ever_to_read_is_not_read(tmp_path, comment, told):
+    with tarfile.open(tmp_path / "b.tar", "w", format=tarfile.PAX_FORMAT) as archive:
+        member = tarfile.TarInfo("exercise.py")
+        member.pax_headers = {"comment": comment}
+        archive.addfile(member, io.BytesIO(b""))
+
+    assert told in read("x", tmp_path / "b.tar").problem
+
+
+def test_a_file_that_is_in_an_archive_twice_is_told(tmp_path):
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("a.py", "x = 1")
+        archive.writestr("a.py", "x = 2")
+
+    given = read("x", tmp_path / "b.zip")
+
+    assert given.files == {"a.py": b"x = 2"} and given.remarks == ("a.py is in it more than once; the last one was read.",)
+
+
 def test_too_many_files_are_refused(tmp_path):
     assert "more than 5000 files" in read("x", zipped(tmp_path / "b.zip", {f"{n}.py": b"" for n in range(5001)})).problem
 
