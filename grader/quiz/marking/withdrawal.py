@@ -39,6 +39,7 @@ _STARTERS = frozenset(["no", "wait", "oh", "hm", "hmm", "actually", "ah", "oops"
 _ADVERBS = frozenset(["sometimes", "frequently", "usually", "commonly", "occasionally", "generally", "mistakenly", "wrongly"])
 _SUBJECTS = "it that this which they these those paper result experiment study finding figure pruning state summary rnn model head mask softmax"
 _THINGS = frozenset(_SUBJECTS.split())
+_LINKING = frozenset(["be", "=", "~", "equal", "->", "become"])
 
 
 def mute(text: Text) -> None:
@@ -136,6 +137,8 @@ def _swap(before: list[Token], short: list[Token]) -> None:
     """`d_k squared, sorry, d_k`: the last thing of the same kind goes."""
     formula = any(not token.word.isalpha() for token in short)
     mates = [token for token in before if not token.filler and (not formula or not token.word.isalpha())]
+    linked = next((n for n in range(len(mates) - 1, 0, -1) if mates[n - 1].stem in _LINKING), 0)
+    mates = mates if formula else mates[linked:]  # "equals its length, I mean the number of components"
     for token in mates[-1:] if formula else mates[-len(short) :]:
         place = before.index(token)
         for each in before[place:]:
