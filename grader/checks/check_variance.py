@@ -10,6 +10,7 @@ from attngrade.checks.draws import (
     claim_laplace,
     claim_moments,
     claim_no_component_shared,
+    claim_no_far_echo,
     claim_scatter,
     claim_together,
 )
@@ -203,12 +204,13 @@ def test_draws_of_one_call_are_independent(submission, rng):
     """No draw tells anything about another draw of the same call."""
     claim_independent_within(samples(submission, rng, CALLS, DRAWS, 1), f"{CALLS} calls, n={DRAWS}, d_k=1")
     claim_together(samples(submission, rng, 12, 1300, 1), "12 calls, n=1300, d_k=1")
-    long = int(rng.integers(2500, 4000))
-    claim_scatter(samples(submission, rng, 2, long, 1), f"2 calls, n={long}, d_k=1")
+    long = int(rng.integers(9_000, 10_000))
+    table, case = samples(submission, rng, 2, long, 1), f"2 calls, n={long}, d_k=1"
+    claim_scatter(table, case)
+    claim_no_far_echo(table, case)
     for d_k, *scale in [(2,), (int(rng.integers(3, 6)), 0.5)]:  # whole queries may be fresh only where they have one component
         case = f"30 calls, n=2000, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale)
         claim_no_component_shared(samples(submission, rng, 30, 2000, d_k, *scale), case)
-
 
 
 @points(1)

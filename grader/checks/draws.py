@@ -12,6 +12,8 @@ import numpy as np
 from .claims import claim
 
 STANDARD_ERRORS = 7.0
+FAR_ERRORS = 7.6  # where some 10,000 distances are looked at
+FEWEST = 500  # pairs that tell something of a distance
 NEIGHBOURS = 8  # places
 SHARE_ALLOWED = 3.3  # over the root of the number of draws
 WITHIN = "The draws of one call must be independent of each other"
@@ -79,6 +81,16 @@ def claim_no_echo(table: np.ndarray, reach: int, case: str) -> None:
         echo = float(np.sum(wave[:, :-lag] * wave[:, lag:])) / math.sqrt(calls * (n - lag))
         told = f"Scores {lag} places apart depend on each other ({abs(echo):.0f} standard errors)"
         claim(abs(echo) <= STANDARD_ERRORS, told, got=echo, want=0.0, case=case, because=WITHIN)
+
+
+def claim_no_far_echo(table: np.ndarray, case: str) -> None:
+    """No draw (a column) is large or small with one at any distance in its call (a row): draws made in pieces may not share what they are made of."""
+    (calls, n), wave = table.shape, waves(table)
+    spectrum = np.fft.rfft(wave, 2 * n)
+    echo = np.fft.irfft(np.abs(spectrum) ** 2)[:, 1 : n - FEWEST].sum(axis=0) / np.sqrt(calls * np.arange(n - 1, FEWEST, -1))
+    lag = int(np.abs(echo).argmax())
+    told = f"Scores {lag + 1} places apart depend on each other ({abs(echo[lag]):.0f} standard errors)"
+    claim(abs(echo[lag]) <= FAR_ERRORS, told, got=float(echo[lag]), want=0.0, case=case, because=WITHIN)
 
 
 def claim_no_component_shared(table: np.ndarray, case: str) -> None:
