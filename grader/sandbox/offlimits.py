@@ -17,6 +17,7 @@ import types
 import warnings
 
 TRANSFORMS = ("CompositeImplicitAutograd", "FuncTorchBatched")  # beside the device's own: where an operator would be taken apart unseen
+LAYOUTS = ("Mkldnn{}", "Sparse{}", "SparseCsr{}", "Quantized{}", "NestedTensor{}")  # of tensors that have kernels of their own for an operator
 KIN = {  # modules that do the work of others: they stay, for whoever imports them, and do nothing
     "torch.nn.attention": ("torch._higher_order_ops.flex_attention", "torch.onnx.ops", "torch.onnx.ops._impl", "torch._inductor.fx_passes.fuse_attention")}
 TELLING = 8  # letters: a shorter name would stand inside too many others
@@ -103,14 +104,13 @@ class Guard(importlib.abc.MetaPathFinder):
 
     def __init__(self, modules, names, paths, device="cpu", within=None):
         self.modules, self.names, self.paths, self.device, self.within = modules, names, paths, device, within or {}
-        self.running = ""  # the function that was called
         self.kindred = [*names, *dict.fromkeys(path.rpartition(".")[2] for path in paths if path.startswith("torch."))]  # what other things may do as well
         self.kin = {kin for module in modules for kin in KIN.get(module, ())}
         self.homes = {path.partition(".")[0] for path in paths}
         self.files = set()
 
-    def install(self):
-        """Put everything up: what is loaded already, and what would be imported later."""
+    def install(self, running=("",)):
+        """Put everything up: what is loaded already, and what would be imported later. ``running`` holds the function that was called, and is not kept here."""
         sys.meta_path.insert(0, self)
         torch = sys.modules.get("torch")
         for name, module in list(sys.modules.items()):
@@ -122,7 +122,7 @@ class Guard(importlib.abc.MetaPathFinder):
             elif module is not None and self.concerns(name):
                 self.strip(module)
         if torch is not None and (self.kindred or self.within):
-            self.override(torch)
+            self.override(torch, running)
             for home in (torch, torch.nn, torch.nn.functional, torch.Tensor, torch._C._nn):
                 for name in self.names:
                     self.close(home, name)
@@ -157,12 +157,14 @@ class Guard(importlib.abc.MetaPathFinder):
         return spec
 
     def strip_alike(self, module):
-        """Close the framework's own Python functions that do what a name of the list does."""
+        """Close the framework's own Python functions that do what a name of the list does, and all methods of its classes that bear the name elsewhere."""
         for function, value in list(vars(module).items()):
-            if type(value) is types.FunctionType and (value.__module__ or "").startswith("torch."):
+            if type(value) in (types.FunctionType, type) and (value.__module__ or "").startswith("torch."):
                 for name in self.kindred:
                     if alike(name, function):
-                        self.take_out(value, name)
+                        for part in vars(value).values() if isinstance(value, type) else [value]:
+                            if isinstance(part, types.FunctionType):
+                                self.take_out(part, name)
 
     def strip(self, module):
         """Close the last names of the paths wherever below the path's package they stand."""
@@ -179,7 +181,7 @@ class Guard(importlib.abc.MetaPathFinder):
                 self.close(module, name)
                 run_once(self.files)
 
-    def override(self, torch):
+    def override(self, torch, running):
         """Every operator whose name holds a name of the list refuses, on every road to it."""
         library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 0)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))  # it stays, and nobody has it
@@ -190,11 +192,21 @@ class Guard(importlib.abc.MetaPathFinder):
                 name = next((name for name in self.kindred if bare and stands_in(name, full)), None)
                 if name is not None:
                     self.override_one(torch, library, full, name)
-                elif bare in self.within and torch._C._dispatch_has_kernel_for_dispatch_key(full, self.device.upper()):
-                    library.impl(full, self.device.upper(), refuser(bare, lambda names=self.within[bare]: self.running in names, spelt_out(torch, full)))
+                elif bare in self.within:
+                    for key in self.served(torch, full, (self.device.upper(), *self.layouts())):
+                        library.impl(full, key, refuser(bare, lambda names=self.within[bare]: running[0] in names, spelt_out(torch, full)))
+
+    def layouts(self):
+        """The dispatch keys of tensors in other layouts on this device."""
+        return [layout.format(self.device.upper()) for layout in LAYOUTS]
+
+    @staticmethod
+    def served(torch, full, keys):
+        """Those of some dispatch keys that an operator has a kernel of its own for."""
+        return [key for key in keys if torch._C._dispatch_has_kernel_for_dispatch_key(full, key)]
 
     def override_one(self, torch, library, full, name):
-        for key in (self.device.upper(), *TRANSFORMS):
+        for key in (self.device.upper(), *TRANSFORMS, *self.served(torch, full, self.layouts())):
             if key != TRANSFORMS[0] or torch._C._dispatch_has_kernel_for_dispatch_key(full, key):
                 with contextlib.suppress(RuntimeError):
                     try:
