@@ -36,11 +36,13 @@ class World:
         own, beside = random.Random(), np.random.RandomState()
         self.twins = {"random": Twin(random.random, random.seed, own.random, own.seed),
                       "numpy.random": Twin(np.random.random_sample, np.random.seed, beside.random_sample, beside.seed)}
-        self.looks, self.seed_torch = {"numpy.errstate": np.geterr}, None
+        self.looks, self.seed_torch = {"numpy.errstate": np.geterr, "numpy.printoptions": np.get_printoptions}, None
         if torch is not None:
             self.seed_torch = torch.random.default_generator.manual_seed
             self.looks |= {"torch.random": torch.get_rng_state, "default_dtype": torch.get_default_dtype, "grad_mode": torch.is_grad_enabled,
-                           "threads": torch.get_num_threads, "deterministic": torch.are_deterministic_algorithms_enabled}
+                           "threads": torch.get_num_threads, "deterministic": torch.are_deterministic_algorithms_enabled,
+                           "matmul_precision": torch.get_float32_matmul_precision, "default_device": torch.get_default_device,
+                           "inference_mode": torch.is_inference_mode_enabled, "anomaly_mode": torch.is_anomaly_enabled}
         self.calls, self.seen = 0, {}
 
     def before(self):

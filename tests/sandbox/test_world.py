@@ -22,6 +22,7 @@ def draws_a_normal(x): return x * random.gauss(0, 1)
 def draws_from_numpy(x): return x * np.random.standard_normal()
 def seeds(x): random.seed(7); return x
 def seeds_numpy(x): np.random.seed(0); return x
+def shortens(x): np.set_printoptions(precision=1); return x
 def loosens(x): np.seterr(over="ignore", invalid="ignore"); return x
 def draws_and_raises(x): random.random(); np.random.rand(); raise KeyError("x")
 def own_generator(x): return x * random.Random(3).random() * np.random.default_rng(3).random() * np.random.RandomState(3).rand()
@@ -41,6 +42,8 @@ def draws_from_torch(x): return x * torch.rand(())
 def seeds_torch(x): torch.manual_seed(0); return x
 def widens(x): torch.set_default_dtype(torch.float64); return x
 def shuts_off(x): torch.set_grad_enabled(False); return x
+def coarsens(x): torch.set_float32_matmul_precision("medium"); return x
+def moves(x): torch.set_default_device("meta"); return x
 """
 
 
@@ -78,11 +81,13 @@ def test_what_a_call_that_raised_has_drawn_is_not_held_against_the_next_one(subm
 
 def test_settings_that_a_call_leaves_changed_are_named(submission: Submission) -> None:
     assert touched(submission, "loosens") == ("numpy.errstate",)
+    assert touched(submission, "shortens") == ("numpy.printoptions",)
 
 
 @pytest.mark.parametrize("submission", ["exercise03"], indirect=True)
 def test_torchs_generator_and_settings_are_looked_at(submission: Submission) -> None:
-    for name, what in (("draws_from_torch", "torch.random"), ("seeds_torch", "torch.random"), ("widens", "default_dtype"), ("shuts_off", "grad_mode")):
+    for name, what in (("draws_from_torch", "torch.random"), ("seeds_torch", "torch.random"), ("widens", "default_dtype"), ("shuts_off", "grad_mode"),
+                       ("coarsens", "matmul_precision"), ("moves", "default_device")):
         assert touched(submission, name) == (what,), name
 
 
