@@ -23,7 +23,8 @@ _DELTA = (
     r"|(?:\b1|\bi|\bidentity|delta_ij)?\s*[\[{(]\s*[a-z]\s*==?\s*[a-z]\s*[\]})])"
 )
 _TIMES, _MINUS = r"\s*(?:\*|\btimes\b)?\s*", r"\s*(?:-|\bminus\b)\s*"
-ENTRIES = [
+ENTRIES: list[tuple[str, str]] = [
+    (r"\bdelta\s*\(\s*(?!i\s*,\s*j\b)([a-z])\s*,\s*([a-z])\s*\)", r" delta_\1\2 "),
     (rf"{_V}{_AT}{_TIMES}[\[({{]\s*{_DELTA}{_MINUS}{_SAME_V}\s*[\])}}]", " p_i * (delta_ij - p_j) "),
     (rf"{_V}{_AT}{_TIMES}{_DELTA}{_MINUS}{_SAME_V}{_TIMES}{_SAME_V}(?![a-z])", " p_i * delta_ij - p_i * p_j "),
 ]
