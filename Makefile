@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PYTEST_DISABLE_PLUGIN_AUTOLOAD = 1
 
-.PHONY: redteam corpus check test suite lint types bench jail setup clean picture figures table docs site release
+.PHONY: readers redteam corpus check test suite lint types bench jail setup clean picture figures table docs site release
 
 check: jail setup  ## install, then the main job: six right submissions, then a wrong one with its message
 	@set -e; for n in 1 2 3 4 5 6; do \
@@ -55,6 +55,10 @@ figures: setup  ## what was recorded by `make bench` and `make table`, and the m
 
 table: setup  ## every exercise verified (minutes), then the table misconception by check in docs/checks.md
 	$(BIN)/python -m scripts.figures --verify
+
+readers: setup  ## the marker's second reader, learned anew from the labelled answers
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[readers]'
+	$(BIN)/python -m scripts.train_readers
 
 docs: setup  ## docs/reference and docs/licences.md, written from what they describe
 	$(BIN)/python -m scripts.reference

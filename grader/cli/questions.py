@@ -110,7 +110,7 @@ def _evaluate(bank: Bank, question: str | None, answers: Path | None, form: str)
         where = f"{answers.name}"
     else:
         rows = [row for name in names for row in bank.labelled(name)]
-        where = "the bank's own labelled answers, which its patterns were tuned on: unseen answers do worse"
+        where = "the bank's own labelled answers, which its patterns were tuned on and its second reader has learned: unseen answers do worse"
     if not rows:
         raise click.UsageError("There are no labelled answers to measure on; give some with --answers FILE.")
     tallies = evaluate(bank, rows)

@@ -13,12 +13,14 @@ from .marking.lexicon import Lexicon, Span
 from .marking.negation import Scope, denied_after, governed_spans, negated, scopes
 from .marking.patterns import Instance, Pattern, instances, parse_pattern
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
+from .marking.second import CLEARLY, HARDLY, Reader, reader_at
 from .marking.shams import copied, has_sentences, is_list, is_separated, mute_lists
 from .marking.spelling import known_words
 from .marking.tokens import Text, read
 from .marking.withdrawal import mute
 from .question import Point, Question, Reject
 
+A_SENTENCE = 10  # words: in fewer the second reader finds too little to doubt what a pattern met
 LONGEST = 6_000  # characters; thirty seconds aloud are about 500
 
 _OFF_TOPIC = "No part of this answer is about the question; read the prompt again and answer that."
@@ -105,7 +107,7 @@ def _mark_open(question: Question, answer: str, text: Text, rubric: _Rubric) -> 
     mute_lists(text)
     reading = _Reading(text, rubric.lexicon.find(text.content), scopes(text.content))
     marks = [_mark_point(point, rubric, reading) for point in question.points]
-    marks = _with_weak(marks, rubric, reading)
+    marks = _read_again(_with_weak(marks, rubric, reading), question, rubric, reading)
     notes = [wrong.note for pattern, wrong in rubric.misconceptions if _asserted(pattern, reading)]
     notes += [m.note for m in marks if m.state == CONTRADICTED and m.note]
     flags = ["contradiction"] if notes or any(m.state == CONTRADICTED for m in marks) else []
@@ -177,6 +179,35 @@ def _assertions(pattern: Pattern, reading: _Reading) -> list[Instance]:
     ]
 
 
+def _read_again(marks: list[PointMark], question: Question, rubric: _Rubric, reading: _Reading) -> list[PointMark]:
+    """The second reader's word on what no pattern met, and on what one met: only where it is nearly sure, and never against what the answer denies."""
+    reader = _reader(_Key(question))
+    if reader is None:
+        return marks
+    content, likely = reading.text.content, reader.likelihoods(reading.text.content)
+    enough = sum(not token.muted for token in content) >= A_SENTENCE
+    out = []
+    for m in marks:
+        chance = likely.get(m.id, 0.5)
+        if m.state == MET and chance < HARDLY and enough:
+            m = PointMark(m.id, note=question.point(m.id).feedback)
+        elif m.state == NOT_DETECTED and chance > CLEARLY and not _speaks_against(m.id, rubric, reading):
+            place = reader.evidence(content, m.id)
+            m = PointMark(m.id, MET, _words(*place, reading)) if place is not None else m
+        out.append(m)
+    return out
+
+
+def _speaks_against(point: str, rubric: _Rubric, reading: _Reading) -> bool:
+    """Whether the answer denies a point in words that would have earned it."""
+    return any(_denied(each, reading) for pattern in rubric.accept[point] if pattern.guarded for each in instances(pattern, reading.found, reading.text.content))
+
+
+@lru_cache(maxsize=64)
+def _reader(key: _Key) -> Reader | None:
+    return reader_at(key.question.learned) if key.question.learned is not None else None
+
+
 def _asserted(pattern: Pattern, reading: _Reading) -> bool:
     return bool(_assertions(pattern, reading))
 
@@ -207,8 +238,12 @@ def _denials(instance: Instance, reading: _Reading) -> set[int]:
 
 
 def _span(instance: Instance, reading: _Reading) -> tuple[int, int]:
+    return _words(instance.start, instance.end, reading)
+
+
+def _words(first: int, behind: int, reading: _Reading) -> tuple[int, int]:
     content, original = reading.text.content, reading.text.original
-    start, end = content[instance.start].start, content[instance.end - 1].end
+    start, end = content[first].start, content[behind - 1].end
     while start and not original[start - 1].isspace():
         start -= 1
     while end < len(original) and not original[end].isspace():

@@ -13,7 +13,7 @@ Kinds: `open` (points, marked by the rubric), `slots` (expressions and numbers),
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -94,6 +94,7 @@ class Question:
     asks: tuple[str, ...] = ()  # other wordings of the prompt: read back, they earn nothing either
     concepts: Mapping[str, str] = field(default_factory=dict)  # phrasings that only this question needs
     lexicon: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    learned: Path | None = field(default=None, repr=False, compare=False)  # what the second reader has learned for it
 
     @property
     def total(self) -> float:
@@ -139,7 +140,8 @@ class Bank:
                 raise UnknownQuestion(self._offer(question_id))
             from .reading import read_question
 
-            self._read[question_id] = read_question(self.folder / f"{question_id}.yaml", self._lexicon)
+            question = read_question(self.folder / f"{question_id}.yaml", self._lexicon)
+            self._read[question_id] = replace(question, learned=self.folder / "learned" / f"{question_id}.json")
         return self._read[question_id]
 
     def labelled(self, question_id: str) -> tuple[Labelled, ...]:
