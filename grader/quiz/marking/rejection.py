@@ -6,7 +6,10 @@ import re
 
 from .tokens import Token
 
-_FALSE = r"(?:wrong|false|incorrect|untrue|myths?|nonsense|misconceptions?|mistaken|rubbish|bogus|bunk|fictions?|lies|backwards?)"
+_FALSE = (
+    r"(?:wrong|false|incorrect|untrue|myths?|nonsense|misconceptions?|mistaken|rubbish|bogus|bunk|fictions?|lies|backwards?|humbug|hogwash"
+    r"|fairy tales?|folklore|wishful thinking|old wives tales?)"
+)
 _POINTING = r"(?:that|this|it|these|those|them|above)"
 _TRUE = r"(?:true|right|correct|so|case|happen\w*|hold\w*|stand\w*|appl\w+|work\w*|survive\w*)"
 _EVERYTHING = re.compile(
@@ -18,7 +21,8 @@ _EVERYTHING = re.compile(
     rf"|\b(?:scratch|forget|ignore|drop|strike|delete|discard) (?:all|everything|any)(?: of)?(?: {_POINTING})?(?: i say)?\b(?! \w+ing)"
 )
 _LAST = re.compile(
-    rf"\b(?:no such thing|nothing of (?:the |that )?(?:sort|kind))\b|\bnot (?:believe|buy) (?:it|that|this|them|a word)\b"
+    rf"\b(?:no such thing|nothing of (?:the |that )?(?:sort|kind))\b|\b(?:not|no longer|never) (?:believe|buy|hold|accept) (?:it|that|this|them|so|a word)\b"
+    rf"|^(?:a |an |pure |utter |complete |total |sheer |all |just |but )*{_FALSE} (?=$)"
     rf"|\b(?:the )?(?:opposite|reverse|contrary) be (?:true|case|the case|what)\b|\b(?:neither|not one) (?:be|do)? ?(?:the )?{_TRUE}\b"
     rf"|\b(?:wrong|no|nope) ?, (?:it|they|that) (?:be|do) not $"
     rf"|\b(?:that|this|it) be not (?:what|how|the case|so|case)\b(?! much| that)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from .tokens import Token
 
@@ -43,6 +44,7 @@ _OPPOSED = re.compile(
 )
 
 _GOES_ON = re.compile(r"^(?:then|so|hence|therefore|thus|and)\b|\b(?:accordingly|respectively|correspondingly|either)\b")
+_YES_OR_NO = frozenset(["be", "do", "have", "can", "could", "will", "would", "should", "may", "might", "must", "so"])
 _ASKING = frozenset(["why", "how", "what", "which", "when", "where", "who"])
 
 
@@ -70,6 +72,14 @@ def mute_open_questions(sentences: list[list[Token]]) -> None:
         words = {token.word for token in sentence}
         if "or" in words and not words & _ASKING:
             _mute(sentence)
+
+
+def mute_answered_no(sentences: list[list[Token]], asked: set[int]) -> None:
+    """`Do the variances add up to d_k? No.` asserts nothing of what it asks."""
+    for question, answer in pairwise(sentences):
+        yes_or_no = question[0].stem in _YES_OR_NO or question[0].word in _YES_OR_NO
+        if question[0].sentence in asked and yes_or_no and answer[0].word in ("no", "nope", "nah", "never", "hardly"):
+            _mute(question)
 
 
 def spoken(tokens: list[Token]) -> str:

@@ -6,7 +6,7 @@ from .grammar import clause_end, sentence_end
 from .opposites import mute_hedged, mute_slips
 from .rejection import mute_rejected
 from .tokens import Text, Token
-from .undecided import mute_open_questions, mute_undecided
+from .undecided import mute_answered_no, mute_open_questions, mute_undecided
 
 _FALSE = frozenset(["wrong", "false", "incorrect", "untrue", "myth", "nonsense", "misconception", "mistaken", "misleading", "bogus"])
 
@@ -71,6 +71,7 @@ def _withdrawn(text: Text) -> None:
     mute_undecided(sentences)
     asked = {tokens[n - 1].sentence for n, sign in text.punctuation if sign == "?" and n}
     mute_open_questions([sentence for sentence in sentences if sentence[0].sentence in asked])
+    mute_answered_no(sentences, asked)
     paused = {n for n, sign in text.punctuation if sign.startswith("..")}
     at = 0
     while at < len(tokens):
@@ -159,6 +160,8 @@ def _disclaimed(tokens: list[Token]) -> None:
 def _said_of_a_thing(plain: list[Token], at: int) -> bool:
     """`The paper doesn't say that ...`: no ignorance of the person's."""
     telling = at + 1 < len(plain) and plain[at].word == "not" and plain[at + 1].stem in _TELLING
+    if telling and at > 1 and plain[at - 1].stem == "be" and plain[at - 2].word not in ("i", "we"):
+        return True  # "W_Q isn't told which way to go"
     before = at - 1 - (at > 1 and plain[at - 1].stem in ("do", "have"))
     return telling and before >= 0 and (plain[before].word in _THINGS or (plain[before].word == "you" and plain[at + 1].word == "write"))
 

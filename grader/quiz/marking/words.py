@@ -100,7 +100,7 @@ _LISTS = {
     "sit": "sits sat sitting",
     "bend": "bends bent bending",
     "understand": "understands understood understanding",
-    "0": "zero zeros zeroes naught nought",
+    "0": "zero zeros zeroes naught nought 0.0",
     "1": "one 1.0 ones",
     "2": "two",
     "3": "three",
