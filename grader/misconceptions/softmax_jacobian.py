@@ -163,6 +163,18 @@ def maximum_last(z, axis=-1):
         return back(normalised(np.exp(x - x.max(axis=-1, keepdims=True)), axis), z)
 
 
+@misconception("softmax-sum-along-the-last-axis", of="softmax")
+def sum_last(z, axis=-1):
+    """Your sum runs along the last axis even if another one is named; it must run along the axis of the maximum.
+
+    Example: z of shape (2, 3), all zero, axis=0: you give 1/3 everywhere, right is 1/2.
+    Why: the weights along the named axis have to add up to one.
+    Look at: the axis of `sum`.
+    """
+    x = wide(z)
+    return back(normalised(np.exp(x - x.max(axis=axis, keepdims=True)), -1), z)
+
+
 @misconception("softmax-lost-axis", of="softmax")
 def lost_axis(z, axis=-1):
     """Your sum loses its axis and is broadcast along the wrong one (keepdims).

@@ -161,6 +161,19 @@ def rows_stacked_in_front(z):
     return narrow(np.moveaxis(jacobian(softmax(widen(z))), -1, 0), z)
 
 
+@wrong_entries("jacobian-outer-products-of-the-batch-summed")
+def outer_products_summed(z):
+    """You take the outer products of all rows together: p p^T of one row has the sum over the batch in it.
+
+    Example: z of shape (2, 3): both Jacobians lose p p^T of row 0 and of row 1.
+    Why: a matrix product of (rows, n) with itself sums over the rows; each row has a Jacobian of its own.
+    Look at: `p.T @ p`, `np.outer` and `np.dot` with more than one row; p[..., :, None] * p[..., None, :] keeps them apart.
+    """
+    p = softmax(widen(z))
+    rows = p.reshape(-1, p.shape[-1])
+    return narrow(p[..., :, None] * parts(p)[0] - rows.T @ rows, z)
+
+
 @wrong_entries("jacobian-identity-of-the-first-axis")
 def identity_of_the_first_axis(z):
     """Your identity is as large as the first axis of z (`len(z)`, `z.shape[0]`); it has the length of the last one.

@@ -242,6 +242,19 @@ def over_n_minus_one(scores, predicted_variance):
     return ratio(scores.var(ddof=1) - predicted_variance, math.sqrt(squared_error(scores) * n / (n - 1)))
 
 
+@wrong_z("z-divisors-swapped")
+def divisors_swapped(scores, predicted_variance):
+    """Your divisors are swapped: the sample variance is over n and the squared deviations' own variance over n - 1; it is the other way round.
+
+    Example: scores=[0, 0, 3]: s**2 is 3, yours is 2; and your error is sqrt(3/2) times too large.
+    Why: s**2 is the unbiased estimate that is compared with the prediction; m2 and m4 in its error are plain averages.
+    Look at: `ddof` in each place: 1 for s**2, 0 in the error.
+    """
+    scores = checked(scores, predicted_variance)
+    n = scores.size
+    return ratio(scores.var() - predicted_variance, math.sqrt(squared_error(scores) * n / (n - 1)))
+
+
 @wrong_z("z-exact-normal-correction")
 def textbook(scores, predicted_variance):
     """Your standard error is the textbook's for known moments, (m4 - m2**2 (n - 3) / (n - 1)) / n; the exercise asks for (m4 - m2**2) / n.
