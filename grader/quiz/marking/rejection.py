@@ -22,6 +22,7 @@ _EVERYTHING = re.compile(
 )
 _LAST = re.compile(
     rf"\b(?:no such thing|nothing of (?:the |that )?(?:sort|kind))\b|\b(?:not|no longer|never) (?:believe|buy|hold|accept) (?:it|that|this|them|so|a word)\b"
+    rf"|^(?:that|this|it|those|these) be (?:a |an |pure |sheer |just |all |but |mere )*(?:{_FALSE}) (?=$)"
     rf"|^(?:a |an |pure |utter |complete |total |sheer |all |just |but )*{_FALSE} (?=$)"
     rf"|\b(?:the )?(?:opposite|reverse|contrary) be (?:true|case|the case|what)\b|\b(?:neither|not one) (?:be|do)? ?(?:the )?{_TRUE}\b"
     rf"|\b(?:wrong|no|nope) ?, (?:it|they|that) (?:be|do) not $"
