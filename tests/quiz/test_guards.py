@@ -47,7 +47,22 @@ EARNS += [  # each stands beside one in EARNS_NOT that falls
     ("softmax-jacobian", "formula", "$\\partial\\pi_a/\\partial z_b=\\pi_a(\\mathbf{1}[a=b]-\\pi_b)$"),
     ("qk-norm", "what", "Had one not normalised q and k, logits would grow. By setting q and k to length 1 in each head, one bounds them."),
 ]
+EARNS += [
+    ("softmax-jacobian", "formula", "The Jacobian is diag(p) plus, er, minus p pᵀ."),
+    ("unlearnable", "dead-gradient", "The softmax is one-hot and W_Q isn't told in which direction to move."),
+    ("forward-scale", "relative-update", "For weights made tiny such a step is, I dunno, doubling them or flipping their sign."),
+    ("single-head-average", "blend-loses", "It gives o = (v_1 + v_2)/2, where o != v_1 and o != v_2, so the blend is neither."),
+    ("score-variance", "std", "typical |score| ~ d_k ** 0.5"),
+    ("causal-mask-place", "normaliser", "Zeroing weights after the softmax retains $\\sum_{j>i}e^{s_{ij}}$ in the denominator."),
+]
 EARNS_NOT = [
+    ("score-variance", "variances-add", "Do the variances add up to d_k? No."),
+    ("score-variance", "variances-add", "Variances adding up? A fairy tale."),
+    ("qk-norm", "what", "It is claimed that q and k are normalised. That's wishful thinking."),
+    ("unlearnable", "not-numerics", "The softmax saturates. More I won't claim."),
+    ("single-head-average", "one-distribution", "All heads share one distribution."),
+    ("mup-scale", "width-transfer", "Might be zero mean or independence, hard to say which. It's either about transfer over widths or over depths."),
+    ("causal-mask-place", "before-softmax", "The mask is -inf for j < i, before the softmax."),
     ("qk-norm", "what", "It normalises either q and k or the output, I forget which."),
     ("qk-norm", "what", "Normalising happens to q and k or to the values; it escapes me which."),
     ("qk-norm", "what", "It might normalise q and k, it might normalise the scores."),
