@@ -170,6 +170,10 @@ class _Search:
         self.found: dict[str, list[Span]] = {}
         self.starts: dict[str, dict[int, list[int]]] = {}
         self.open: set[str] = set()
+        self.places: dict[str, list[int]] = {}  # of each stem and word
+        for at, token in enumerate(tokens):
+            for form in {token.stem, token.word}:
+                self.places.setdefault(form, []).append(at)
 
     def everything(self) -> dict[str, list[Span]]:
         for name in self.lexicon.concepts:
@@ -183,16 +187,23 @@ class _Search:
             return {}
         self.open.add(name)
         concept = self.lexicon.concepts[name]
-        starts: dict[int, list[int]] = {}
-        for at, token in enumerate(self.tokens):
-            firsts = concept.by_stem.get(token.stem, []) + (concept.by_stem.get(token.word, []) if token.word != token.stem else [])
-            ends = {end for phrase in firsts for end in self._match(phrase, 0, at)}
-            ends |= {end for phrase in concept.others for end in self._match(phrase, 0, at)}
-            if ends:
-                starts[at] = sorted(ends, reverse=True)
+        ends: dict[int, set[int]] = {}
+        for first in concept.by_stem.keys() & self.places.keys():
+            for at in self.places[first]:
+                for phrase in concept.by_stem[first]:
+                    ends.setdefault(at, set()).update(self._match(phrase, 0, at))
+        for phrase in concept.others:
+            for at in self._begins(phrase[0]):
+                ends.setdefault(at, set()).update(self._match(phrase, 0, at))
+        starts = {at: sorted(ends[at], reverse=True) for at in sorted(ends) if ends[at]}
         self.starts[name] = starts
         self.found[name] = [(at, end) for at, ends in starts.items() for end in ends]
         return starts
+
+    def _begins(self, head: Item) -> list[int]:
+        if head.concept:
+            return list(self._concept(head.concept))
+        return [at for at, token in enumerate(self.tokens) if head.takes(token)]
 
     def _match(self, phrase: tuple[Item, ...], n: int, at: int) -> set[int]:
         """Where the items from the n-th on can end when they start at token `at`."""
