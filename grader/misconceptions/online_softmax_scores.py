@@ -441,3 +441,54 @@ class BeforeDiagonal(Ended):
 
     def ends(self, first_row):
         return torch.clamp(first_row + self.t_k - self.t_q, min=0) // self.block_size * self.block_size
+
+
+# ---------------------------------------------------------------- bounds that are off where a tile ends; tiles of queries and of keys may differ
+
+
+class Bounded(Ended):
+    """A causal kernel with tiles of queries of a size of their own."""
+
+    queries: int | None = None  # None: as many as keys
+
+    def tile_of(self, rows):
+        """The first query of each query's tile, and the first of the next."""
+        size = self.queries or self.block_size
+        return rows // size * size, rows // size * size + size
+
+
+class KeyShort(Bounded):
+    """{It} ends its causal loop one key short, which shows where the last visible key is the first of a tile.
+
+    Example: T_q=128, T_k=129, causal, tiles of 64: query 127 may see key 128, the first of the third tile, and your loop ends before it.
+    Why: the bound of a range is exclusive: the last row sees key first_row + BLOCK_M - 1 + T_k - T_q, so the loop runs up to one more.
+    Look at: the upper bound of the loop over the keys: min(T_k, first_row + BLOCK_M + T_k - T_q).
+    """
+
+    def visible(self, rows, keys):
+        stop = self.tile_of(rows)[1] - 1 + self.t_k - self.t_q
+        return Walk.visible(self, rows, keys) & (keys < -(-stop // self.block_size) * self.block_size)
+
+
+class DiagonalUnmasked(Bounded):
+    """{It} masks too few tiles: those that the last query of a tile sees whole count as whole for the first one too, and the future shows.
+
+    Example: T_q = T_k = 64, causal, one tile of queries, keys in one tile of 64: query 0 sees all 64 keys.
+    Why: a tile of keys needs no mask only if the first query of the tile may see all of it.
+    Look at: where the loop without a mask ends: at first_row + T_k - T_q + 1, rounded down to whole tiles, and not at first_row + BLOCK_M.
+    """
+
+    def visible(self, rows, keys):
+        whole = torch.clamp(self.tile_of(rows)[1] + self.t_k - self.t_q, min=0) // self.block_size * self.block_size
+        return Walk.visible(self, rows, keys) | (keys < whole)
+
+
+def of_queries(walk, size):
+    """The idea in a kernel with tiles of so many queries."""
+    return type(walk.__name__, (walk,), {"queries": size, "__doc__": walk.__doc__})
+
+
+wrong("loop-ends-a-key-short", blocks=False, tiles=TILES)(KeyShort)
+wrong("diagonal-without-a-mask", blocks=False, tiles=TILES)(DiagonalUnmasked)
+for _size, _tiles in ((32, (64, 16)), (64, (32, 128, 16)), (128, (64,)), (16, (32, 64))):
+    globals()[f"DiagonalUnmasked{_size}"] = wrong(f"diagonal-without-a-mask-of-{_size}-queries", blocks=False, tiles=_tiles)(of_queries(DiagonalUnmasked, _size))

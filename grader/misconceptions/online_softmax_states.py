@@ -112,6 +112,20 @@ def empty_nan(a, b):
     return home(summed(x, y, m, torch.exp(x[0] - m), torch.exp(y[0] - m)), a)
 
 
+@misconception("weights-from-a-maximum-of-zero", of="merge_states", question="online-softmax-rescale")
+def from_zero(a, b):
+    """Your merge measures both sides from 0 where both maxima are negative, and returns the true maximum beside sums that aren't measured from it.
+
+    Example: m=-3 and m=-4, l=1 each: your l is e**-3 + e**-4, right is 1 + e**-1, with m=-3.
+    Why: l and o are sums of exp(s - m) for the very m that is returned; a stand-in for -inf must not reach finite maxima.
+    Look at: `clamp(min=0)`, `relu` or a maximum that starts at 0.
+    """
+    x, y = widened(a, b)
+    m = torch.maximum(x[0], y[0])
+    at = m.clamp(min=0.0)
+    return home(summed(x, y, m, torch.exp(x[0] - at), torch.exp(y[0] - at)), a)
+
+
 @misconception("any-empty-state-makes-nan", of="merge_states", question="empty-row")
 def one_empty_nan(a, b):
     """Your merge is NaN as soon as one of the states is empty.
