@@ -10,7 +10,7 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
-NOT_IN_DEV = {"mkdocs-material": "MIT"}  # the docs extra is not installed with the rest
+NOT_IN_DEV = {"mkdocs-material": "MIT", "scikit-learn": "BSD-3-Clause"}  # the extras docs and readers are not installed with the rest
 SHORT = {"License :: OSI Approved :: MIT License": "MIT", "License :: OSI Approved :: BSD License": "BSD", "License :: OSI Approved :: Apache Software License": "Apache-2.0"}
 
 

@@ -20,7 +20,7 @@ from attngrade.quiz.question import Bank, Question, load_bank
 ENOUGH = 150  # labelled answers
 TWICE = 2  # answers that have a feature before it is learned
 FAINT = 20  # thousandths: a weight that no likelihood shows
-STRENGTH = 1.5  # inverse of the regularisation
+STRENGTH = 4.0  # inverse of the regularisation
 
 
 def heard(question: Question, answer: str) -> list[Token]:

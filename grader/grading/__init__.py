@@ -134,7 +134,7 @@ def run_checks(
 
 def conclude(exercise: Exercise, grading: Grading, problem: str, source: str, device: str, seed: int) -> Verdict:
     """The verdict from the record of a run; points only for what was positively recorded."""
-    from .plugin import follow, withhold
+    from .afterwards import follow, withhold
     from .rules import broken_rules
 
     base = Verdict(exercise.id, exercise.title, Word.ERROR, Reason.GRADER, device=device, seed=seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,19 +17,7 @@ from ..errors import AttngradeError
 from ..sandbox.errors import JailLost, Raised, WorkerError, WorkerTimeout
 from ..sandbox.proxy import Submission, received
 from ..verdict import CheckResult, Evidence, Outcome, Reason
-
-
-@dataclass
-class Expected:
-    """A check as collected, before it ran."""
-
-    id: str
-    title: str
-    points: float
-    stretch: bool
-    functions: tuple[str, ...]
-    after: tuple[str, ...]
-    gpu_only: bool
+from .expected import Expected, check_id, describe
 
 
 @dataclass(frozen=True)
@@ -237,55 +224,3 @@ class Grading:
         if evidence is not None and not evidence.arguments and last is not None and "args" in last.message:
             return replace(evidence, arguments=shown_call(last), function=evidence.function or last.function)
         return evidence
-
-
-def check_id(item: pytest.Item) -> str:
-    """``test_last_query_sits_on_last_key`` -> ``last-query-sits-on-last-key``."""
-    return item.name.removeprefix("test_").replace("_", "-")
-
-
-def describe(item: pytest.Item) -> Expected:
-    """What a check's decorators and docstring say of it."""
-    check = getattr(item, "function", None)
-
-    def read(name: str, default: Any) -> Any:
-        return getattr(check, "attngrade_" + name, default)
-
-    title = (getattr(check, "__doc__", None) or item.name).strip().splitlines()[0]
-    return Expected(check_id(item), title, read("points", 0.0), read("stretch", False), tuple(read("functions", ())), tuple(read("after", ())), read("gpu_only", False))
-
-
-def withhold(checks: list[CheckResult], grading: Grading) -> list[CheckResult]:
-    """A passed check counts only where each of its functions has come back with a value, with a right one of its own if values were compared, and doesn't refuse at large."""
-    made = [call for call in grading.calls if call.message.get("op") in ("call", "new", "invoke")]
-    silent = {call.function for call in made} - {call.function for call in made if call.raised is None}
-    unproven = silent | (grading.heard.tried - grading.heard.proven)
-    refusers = dict.fromkeys(grading.heard.refusals, refusers_among(made, grading.heard.refusals))
-    told = []
-    for check in checks:
-        lacks = [f"`{function}` gives a right result somewhere" for function in check.functions if function in unproven]
-        lacks += [f"`{function}` {grading.heard.disowned[function]}" for function in check.functions if function in grading.heard.disowned]
-        lacks += [f"`{function}` takes more than it refuses of what is possible" for function in check.functions if function in refusers.get(check.id, ())]
-        if check.outcome is Outcome.PASSED and lacks:
-            check = replace(check, outcome=Outcome.SKIPPED, points=0.0, message=f"Counts once {lacks[0]}.")
-        told.append(check)
-    return told
-
-
-def refusers_among(calls: list[Any], refusals: set[str]) -> set[str]:
-    """Functions that refuse most of what no check wants refused: whoever refuses everything refuses the impossible as well."""
-    balance: Counter[str] = Counter()
-    for call in (call for call in calls if call.check not in refusals):
-        balance[call.function] += 1 if call.raised is None else -1 if "ValueError" in call.raised.bases else 0
-    return {function for function, left in balance.items() if left < 0}
-
-
-def follow(results: dict[str, CheckResult], expected: dict[str, Expected]) -> list[CheckResult]:
-    """The results in order; a failure that follows from another failure is skipped and says of which."""
-    told = []
-    for name, result in results.items():
-        causes = [cause for cause in expected[name].after if cause in results and results[cause].outcome is Outcome.FAILED]
-        if result.outcome is Outcome.FAILED and causes:
-            result = replace(result, outcome=Outcome.SKIPPED, message=f"Follows from: {results[causes[0]].title}")
-        told.append(result)
-    return told

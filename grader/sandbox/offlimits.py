@@ -16,20 +16,16 @@ import sys
 import types
 import warnings
 
+try:
+    from hollow import Hollow, Refused, refusal
+except ImportError:
+    from .hollow import Hollow, Refused, refusal
+
 TRANSFORMS = ("CompositeImplicitAutograd", "FuncTorchBatched")  # beside the device's own: where an operator would be taken apart unseen
 LAYOUTS = ("Mkldnn{}", "Sparse{}", "SparseCsr{}", "Quantized{}", "NestedTensor{}")  # of tensors that have kernels of their own for an operator
 KIN = {  # modules that do the work of others: they stay, for whoever imports them, and do nothing
     "torch.nn.attention": ("torch._higher_order_ops.flex_attention", "torch.onnx.ops", "torch.onnx.ops._impl", "torch._inductor.fx_passes.fuse_attention")}
 TELLING = 8  # letters: a shorter name would stand inside too many others
-
-
-class Refused(Exception):
-    """A call that the exercise puts off limits."""
-
-
-def refusal(name):
-    """What is raised in place of ``name``."""
-    return Refused(f"{name} is off limits in this exercise")
 
 
 def stands_in(name, operator):
@@ -67,36 +63,6 @@ def spelt_out(torch, full):
     bare, _, overload = full.removeprefix("aten::").partition(".")
     table, operator = "torch._decomp", getattr(getattr(torch.ops.aten, bare), overload or "default")
     return lambda *args, **kwargs: importlib.import_module(table).decomposition_table[operator](*args, **kwargs)
-
-
-class Hollow(types.ModuleType):
-    """What stands in for a module that is off limits: it can be imported and named, and refuses to do anything, so that other functions still load."""
-
-    __path__ = []  # noqa: RUF012  - what makes it a package to the import system
-
-    def __init__(self, name, module):
-        super().__init__(name)
-        self.__dict__["hollow_of"] = module
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Hollow(f"{self.__name__}.{name}", self.hollow_of)
-
-    def __call__(self, *args, **kwargs):
-        raise refusal(self.hollow_of)
-
-    __enter__ = __iter__ = __getitem__ = __mro_entries__ = __add__ = __mul__ = __matmul__ = __rmatmul__ = __call__
-    __or__ = __ror__ = lambda self, other: object  # in an annotation of a function that only wants to be loaded
-
-    @classmethod
-    def create_module(cls, spec):
-        """As a loader: the module itself."""
-        return cls(spec.name, spec.name)
-
-    @staticmethod
-    def exec_module(module):
-        """As a loader: nothing is run."""
 
 
 class Guard(importlib.abc.MetaPathFinder):

@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..sandbox.scrub import one_line
+from .tarballs import Member
 
 FILE_CAP = 1 << 20
 TOTAL_CAP = 64 << 20
@@ -30,9 +31,6 @@ ENTRY_CAP = 5000
 NAME_CAP = 300
 ENTRY_MARK = b"PK\x01\x02"  # before every entry of a zip file's table
 DEPTH_CAP = 12
-HEADER_CAP = 64 << 10  # bytes of a tar header that goes before an entry
-DIGITS = re.compile(rb"\d{300}")  # nobody's number; what reads the header searches a run of them again from each
-HEADERS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tar.xz")
 
 
@@ -191,22 +189,6 @@ def _entries_marked(path: Path) -> int:
         return 0
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return sum(1 for _ in itertools.islice(re.finditer(re.escape(ENTRY_MARK), data), ENTRY_CAP + 1))
-
-
-class Member(tarfile.TarInfo):
-    """A tar entry whose headers are read only where they are such as somebody could mean: some make reading them take hours."""
-
-    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
-        if self.size < 0 or (self.type in HEADERS and self.size > HEADER_CAP):
-            raise tarfile.ReadError(f"an entry's header says {self.size} bytes")
-        if self.type in HEADERS:
-            file: Any = archive.fileobj
-            at = file.tell()
-            if DIGITS.search(file.read(self.size)):
-                raise tarfile.ReadError("an entry's header has a number of hundreds of digits")
-            file.seek(at)
-        member: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]  # no part of what is typed, and stable since Python 3.0
-        return member
 
 
 def _tar(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:

@@ -18,7 +18,6 @@ LONG = {  # file -> (lines that it may not pass, why it isn't parted)
     "grader/quiz/marking/expression.py": (375, "tokenizer, parser and sampling of one small language"),
     "grader/checks/claims.py": (325, "what check authors import, in one place"),
     "grader/cli/takehome.py": (340, "a family of commands"),
-    "grader/grading/plugin.py": (290, "one pytest plugin"),
     "grader/quiz/mark.py": (275, "the course of a marking"),
     "grader/quiz/marking/words.py": (300, "tables of English words, and the stemmer that goes with them"),
     "grader/quiz/judge.py": (275, "a protocol with its refusals"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from attngrade.quiz.evaluate import BAD
 from attngrade.quiz.mark import mark, rubric_of
-from attngrade.quiz.marking.second import CLEARLY, HARDLY, Reader, features, reader_at
+from attngrade.quiz.marking.second import CLEARLY, HARDLY, Reader, features, lesson, reader_at
 from attngrade.quiz.marking.tokens import read
 from attngrade.quiz.marking.withdrawal import mute
 from attngrade.quiz.question import load_bank
@@ -100,3 +100,10 @@ def test_with_it_no_answer_that_should_earn_nothing_earns_more_than_a_third(name
     scores = {each.answer: mark(BANK.get(name), each.answer).score for each in BANK.labelled(name) if each.kind in BAD and not each.earned}
 
     assert scores and {answer: score for answer, score in scores.items() if score > 1 / 3} == {}
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_it_has_learned_from_the_questions_and_answers_as_they_are_now(name: str) -> None:
+    told = json.loads((BANK.folder / "learned" / f"{name}.json").read_text(encoding="utf-8"))
+
+    assert told["learned_from"] == lesson(BANK.folder / f"{name}.yaml", BANK.folder / "labelled" / f"{name}.yaml"), "run `make readers`"

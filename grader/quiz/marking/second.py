@@ -17,7 +17,7 @@ from pathlib import Path
 from .tokens import Token
 
 SCALE = 1000  # weights are kept as whole thousandths
-CLEARLY, HARDLY = 0.75, 0.12  # from where on a point is given that no pattern met, and below which none is given that one did
+CLEARLY, HARDLY = 0.75, 0.2  # from where on a point is given that no pattern met, and below which none is given that one did
 
 
 @dataclass(frozen=True)
