@@ -71,9 +71,8 @@ def write(bank: Bank) -> None:
             path = bank.folder / "learned" / f"{question.id}.json"
             path.parent.mkdir(exist_ok=True)
             rows = learned(bank, question)
-            weights = ",\n".join(f"{json.dumps(name, ensure_ascii=False)}:{json.dumps(row, separators=(',', ':'))}" for name, row in rows.pop("weights").items())
-            path.write_text(f'{json.dumps(rows)[:-1]}, "weights": {{\n{weights}\n}}}}\n', encoding="utf-8")
-            print(f"{path.name}: {weights.count(chr(10)) + 1} features, {path.stat().st_size >> 10} KiB")
+            path.write_text(json.dumps(rows, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+            print(f"{path.name}: {len(rows['weights'])} features, {path.stat().st_size >> 10} KiB")
 
 
 def main() -> None:
