@@ -20,7 +20,7 @@ from .marking.tokens import Text, read
 from .marking.withdrawal import mute
 from .question import Point, Question, Reject
 
-A_SENTENCE = 10  # words: in fewer the second reader finds too little to doubt what a pattern met
+A_SENTENCE = 15  # words: in fewer the second reader finds too little to doubt what a pattern met
 LONGEST = 6_000  # characters; thirty seconds aloud are about 500
 
 _OFF_TOPIC = "No part of this answer is about the question; read the prompt again and answer that."

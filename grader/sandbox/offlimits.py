@@ -168,8 +168,12 @@ class Guard(importlib.abc.MetaPathFinder):
 
     @staticmethod
     def served(torch, full, keys):
-        """Those of some dispatch keys that an operator has a kernel of its own for."""
-        return [key for key in keys if torch._C._dispatch_has_kernel_for_dispatch_key(full, key)]
+        """Those of some dispatch keys that an operator has a kernel of its own for; not every device has every layout."""
+        found = []
+        for key in keys:
+            with contextlib.suppress(RuntimeError):
+                found += [key] if torch._C._dispatch_has_kernel_for_dispatch_key(full, key) else []
+        return found
 
     def override_one(self, torch, library, full, name):
         for key in (self.device.upper(), *TRANSFORMS, *self.served(torch, full, self.layouts())):
