@@ -203,7 +203,7 @@ class Submission:
             seen_bytes=seen.growth if seen is not None else None,
             mutated=_words(reply.get("mutated")), touched=_words(reply.get("touched")), launches=_launches(reply.get("launches")),
             spilled=_words(reply.get("spilled")), device_bytes=_count(reply.get("device_bytes")), object=number,
-            replayable=self.replayable and not decoy and weight(message["args"]) + weight(reply.get("value")) < RECORD_CAP,
+            replayable=self.replayable and not decoy and during is None and weight(message["args"]) + weight(reply.get("value")) < RECORD_CAP,
         )
         try:
             raise_if_raised(reply, function)
