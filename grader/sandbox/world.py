@@ -13,7 +13,7 @@ SEED = 0x5EED
 
 
 class Twin:
-    """A global generator and one of its kind beside it. As long as nobody else draws from it or seeds it, both give the same numbers; to draw costs a hundredth of reading the state."""
+    """A global generator and one of its kind beside it. As long as nobody else draws from it or seeds it, both give the same numbers, and to draw is far cheaper than to read the state."""
 
     def __init__(self, draw, seed, other_draw, other_seed):
         self.draw, self.seed, self.other_draw, self.other_seed = draw, seed, other_draw, other_seed
