@@ -4,6 +4,7 @@ import sys
 
 import torch
 from attngrade.solutions import exercise05_qk_norm as right
+from attngrade.solutions.exercise05_qk_norm import QKNorm
 
 
 def on_stage():
@@ -67,3 +68,29 @@ def norm_over(*wanted):
         return fitted(x, gain, lambda w: w / (mean_square(w, dims) + eps).sqrt() * gain)
 
     return over
+
+
+def dots(q_hat, k_hat):
+    return q_hat @ k_hat.transpose(-2, -1)
+
+
+def with_logits(logits):
+    """qk_norm_logits with another last step; ``logits`` takes q, k (both widened), the gains and eps."""
+
+    def function(q, k, q_gain, k_gain, eps=1e-6):
+        refuse_pair(q, k, q_gain, k_gain)
+        return logits(widened(q), widened(k), q_gain, k_gain, eps).to(q.dtype)
+
+    return function
+
+
+def normed(power):
+    return with_logits(lambda q, k, q_gain, k_gain, eps: dots(norm(q, q_gain, eps), norm(k, k_gain, eps)) * power(q, k))
+
+
+class Refusing(QKNorm):
+    """The right refusals, and another thing to do after them."""
+
+    def forward(self, q, k):
+        refuse_pair(q, k, self.q_gain, self.k_gain)
+        return self.norms(q, k)
