@@ -5,10 +5,8 @@ from __future__ import annotations
 import importlib
 import io
 import os
-import shutil
 import signal
 import sys
-import textwrap
 import threading
 from typing import Any
 
@@ -16,7 +14,7 @@ import click
 
 from .. import __version__
 from ..errors import AttngradeError
-from .plain import forgive
+from .plain import forgive, say
 
 COMMANDS = {  # command -> (module of this package, one line for the list of commands)
     "init": ("workspace", "write the exercises into a folder of yours"),
@@ -123,23 +121,14 @@ def own_fault(error: Exception) -> str:
 
 
 def complain(error: click.ClickException | AttngradeError) -> None:
-    """Say an error; on a terminal no word of it is broken in two."""
+    """Say an error."""
     text = f"Error: {error}"
     if isinstance(error, click.ClickException):
         error.show(told := io.StringIO())
         text = told.getvalue().removesuffix("\n")
         if isinstance(error, click.MissingParameter) and error.ctx is not None and error.ctx.command.epilog:
             text += f" {error.ctx.command.epilog}"
-    if sys.stderr is not None and sys.stderr.isatty():
-        width = shutil.get_terminal_size((80, 24)).columns
-        text = "\n".join(piece for line in text.split("\n") for piece in filled(line, width))
-    click.echo(text, err=True)
-
-
-def filled(line: str, width: int) -> list[str]:
-    """A line as lines of at most ``width``, the further ones as far to the right as the first."""
-    indent = " " * (len(line) - len(line.lstrip()))
-    return textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+    say(text, err=True)
 
 
 def main(args: list[str] | None = None) -> None:

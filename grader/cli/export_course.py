@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from ..errors import UsageProblem
+from .plain import say
 
 EXERCISES = click.option("--exercise", "exercises", multiple=True, required=True, metavar="EXERCISE", help="An exercise to grade (repeat it).")
 
@@ -83,7 +84,7 @@ def gradescope(exercises: tuple[str, ...], output: Path) -> None:
         write_beside(output, packed.getvalue())
     except OSError as error:
         raise UsageProblem(f"{output} can't be written ({error.strerror}). Choose another --output.") from None
-    click.echo(f"Wrote {output}: upload it as it is (Configure Autograder, Zip file upload).")
+    say(f"Wrote {output}: upload it as it is (Configure Autograder, Zip file upload).")
 
 
 def _script(archive: zipfile.ZipFile, name: str, text: str) -> None:
@@ -123,7 +124,7 @@ def github_classroom(exercises: tuple[str, ...], output: Path) -> None:
         write_beside(output, text.encode())
     except OSError as error:
         raise UsageProblem(f"{output} can't be written ({error.strerror}). Choose another --output.") from None
-    click.echo(f"Wrote {output}: commit it as .github/workflows/classroom.yml in the assignment's template.")
+    say(f"Wrote {output}: commit it as .github/workflows/classroom.yml in the assignment's template.")
 
 
 EXPORTS = [gradescope, github_classroom]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .plain import say
+
 if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
     from ..verify import Report
@@ -56,7 +58,7 @@ def new(folder: Path) -> None:
     from ..starter import write_pack
 
     files = write_pack(folder)
-    click.echo(f"Wrote {len(files)} files into {folder}. Next: attngrade pack verify {folder}")
+    say(f"Wrote {len(files)} files into {folder}.\nNext: attngrade pack verify {folder}")
 
 
 def _opened(folder: Path | None) -> Pack:

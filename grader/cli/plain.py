@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import codecs
 import os
+import shutil
 import sys
+import textwrap
+
+import click
 
 NAME = "attngrade-plain"
 SIGNS = str.maketrans({  # one for one where columns are lined up
@@ -17,6 +21,21 @@ SIGNS = str.maketrans({  # one for one where columns are lined up
 def colours() -> bool:
     """Whether standard output takes colours, and nobody has said no to them."""
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print sentences; on a terminal no word of them is broken in two."""
+    stream = sys.stderr if err else sys.stdout
+    if stream is not None and stream.isatty():
+        width = shutil.get_terminal_size((80, 24)).columns
+        text = "\n".join(piece for line in text.split("\n") for piece in filled(line, width))
+    click.echo(text, err=err)
+
+
+def filled(line: str, width: int) -> list[str]:
+    """A line as lines of at most ``width``, the further ones as far to the right as the first."""
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def stand_in(error: UnicodeError) -> tuple[str, int]:

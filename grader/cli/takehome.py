@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import AttngradeError, UsageProblem
+from .plain import say
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -65,9 +66,9 @@ def new(folder: Path, exercises: tuple[str, ...], questions: tuple[str, ...], ti
             raise UsageProblem(f"{name!r} is not a question of this set. `attngrade questions` lists them.")
     path = write_plan(folder, title, chosen, asked, deadline, variants)
     told = _build(folder, found, prompts, _named(candidates, candidates_file))
-    click.echo(f"Wrote {path} (edit it, then `attngrade takehome build {folder}`) and {told}.")
-    click.echo(f"Keep {folder / 'secret.key'} to yourself: the hidden inputs come from it. Grade what comes back: "
-               f"attngrade takehome grade RETURNS --kit {folder}")
+    say(f"Wrote {path} (edit it, then `attngrade takehome build {folder}`) and {told}.")
+    say(f"Keep {folder / 'secret.key'} to yourself: the hidden inputs come from it.\nGrade what comes back: "
+        f"attngrade takehome grade RETURNS --kit {folder}")
 
 
 RAPID = ("score-variance", "softmax-jacobian", "unlearnable", "forward-scale", "mup-scale", "qk-norm", "single-head-average", "causal-mask-place")
@@ -82,7 +83,7 @@ def build(folder: Path, candidates: tuple[str, ...], candidates_file: Path | Non
     from ..catalog import open_pack
 
     found = open_pack(pack)
-    click.echo(f"Wrote {_build(folder, found, _prompts(found), _named(candidates, candidates_file))}.")
+    say(f"Wrote {_build(folder, found, _prompts(found), _named(candidates, candidates_file))}.")
 
 
 def _named(candidates: tuple[str, ...], file: Path | None) -> tuple[str, ...]:
@@ -294,7 +295,7 @@ def report(kit: Path, results: Path | None, output: Path | None, pack: Path | No
         _write(folder / review.NAME, review.EXAMPLE)
     for remark in remarks:
         click.echo(f"Note: {remark}", err=True)
-    click.echo(f"Wrote {target / 'index.html'}, a page for each of {len(records)} candidates, report.csv and report.json.")
+    say(f"Wrote {target / 'index.html'}, a page for each of {len(records)} candidates, report.csv and report.json.")
 
 
 def _sources(records: list[dict[str, Any]], exercise: str) -> dict[str, str]:

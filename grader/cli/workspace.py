@@ -9,6 +9,7 @@ import click
 
 from .completion import exercise_names
 from .exercises import PACK, WORKSPACE, state_of
+from .plain import say
 
 if TYPE_CHECKING:
     from ..catalog import Exercise
@@ -31,7 +32,7 @@ def init(folder: Path, pack: Path | None) -> None:
     first = found.exercises[0]
     where, into = ("this folder", "") if str(folder) == "." else (folder, f"cd {folder}, ")
     watch = "attngrade watch" + (f" --pack {pack.resolve()}" if pack else "")
-    click.echo(f"Wrote {len(found.exercises)} exercises into {where}. Next: {into}open {first.module}.py, and run `{watch}`.")
+    say(f"Wrote {len(found.exercises)} exercises into {where}.\nNext: {into}open {first.module}.py, and run `{watch}`.")
 
 
 @click.command("reset", epilog="Example: attngrade reset exercise03")
@@ -53,7 +54,7 @@ def reset(exercise: str, pack: Path | None, workspace: Path | None) -> None:
             raise
         place = Workspace(workspace)
     kept = place.reset(one)
-    click.echo(f"{place.path(one)} is the stub again." + (f" Your old file is {kept.name}." if kept else ""))
+    say(f"{place.path(one)} is the stub again." + (f" Your old file is {kept.name}." if kept else ""))
 
 
 def standing() -> None:

@@ -52,17 +52,31 @@ def test_points_in_the_list_are_out_of_all_there_are(attngrade, tmp_path):
     assert f" 0/{with_stretch.points + with_stretch.stretch_points:g}" in line
 
 
-@pytest.mark.parametrize("arguments", [("show", "9"), ("hint",), ("solution", "4"), ("check", "nine")])
-def test_an_error_on_a_terminal_breaks_no_word(tmp_path, arguments):
+def on_a_terminal(home, *arguments):
+    """The exit code and the lines of a command on a terminal of 60 columns."""
     master, slave = pty.openpty()
-    own = {**os.environ, "ATTNGRADE_HOME": str(tmp_path), "COLUMNS": "60"}
-    done = subprocess.run([sys.executable, "-m", "attngrade", *arguments], stdout=slave, stderr=slave, stdin=slave, env=own, cwd=tmp_path, check=False)
+    own = {**os.environ, "ATTNGRADE_HOME": str(home), "COLUMNS": "60"}
+    done = subprocess.run([sys.executable, "-m", "attngrade", *arguments], stdout=slave, stderr=slave, stdin=slave, env=own, cwd=home, check=False)
     os.close(slave)
     lines = os.read(master, 65536).decode().replace("\r\n", "\n").rstrip("\n").split("\n")
     os.close(master)
+    return done.returncode, lines
 
-    assert done.returncode == 2
+
+@pytest.mark.parametrize("arguments", [("show", "9"), ("hint",), ("solution", "4"), ("check", "nine")])
+def test_an_error_on_a_terminal_breaks_no_word(tmp_path, arguments):
+    code, lines = on_a_terminal(tmp_path, *arguments)
+
+    assert code == 2
     assert any(line.startswith("Error: ") for line in lines)
+    assert max(map(len, lines)) <= 60
+
+
+def test_what_a_command_wrote_is_told_without_breaking_a_word(tmp_path):
+    code, lines = on_a_terminal(tmp_path, "init", "a_folder_for_my_exercises_about_attention")
+
+    assert code == 0
+    assert " ".join(lines).endswith("run `attngrade watch`.")
     assert max(map(len, lines)) <= 60
 
 
