@@ -164,11 +164,11 @@ def test_attention_remembers_nothing(submission, rng):
         "no mask": (*args, 4, 2, None),
     }.items():
         same(submission.multi_head_attention(*asked), attention(*asked), case=f"a later call, {case}", because=why)
+    kept = "A result that was handed out belongs to its caller; no later call may change it."
+    same(submission.reread(first), want, case="the first result, read again after other calls", because=kept)
     got = submission.multi_head_attention(*args, 4, 2, mask, _before=(*other, mask.T))
     told = "It is tensors that are remembered here, and not what is in them: their caller had changed them in place."
     same(got, want, case="the same tensors with new values", because=told)
-    kept = "A result that was handed out belongs to its caller; no later call may change it."
-    same(submission.reread(first), want, case="the first result, read again after other calls", because=kept)
     submission.scribble(first)
     again = submission.multi_head_attention(*args, 4, 2, mask)
     same(again, want, case="the first arguments again, after a caller has overwritten the first result", because=why)
