@@ -278,6 +278,9 @@ def test_half_precision_runs_in_float32(submission, rng):
     for dtype, n in [("bfloat16", 1300), ("float16", 3001)]:
         arrays = np.zeros((1, 1, 1, 4)), np.zeros((1, 1, n, 4)), np.ones((1, 1, n, 4))
         is_answer(blockwise(submission, arrays, 50, dtype=dtype), attention(*arrays), dtype, BLOCKWISE, f"{n} equal scores, {dtype}")
+        grown = *(np.concatenate([np.full((1, 1, 1, 4), first), np.full((1, 1, 300, 4), rest)], 2) for first, rest in ((4.125, 0.0), (0.0, 1.0))),
+        case = f"one score of 8.25, then 300 of 0, one key at a time, {dtype}"
+        is_answer(blockwise(submission, (np.ones((1, 1, 1, 4)), *grown), 1, dtype=dtype), attention(np.ones((1, 1, 1, 4)), *grown), dtype, BLOCKWISE, case)
     arrays = *(np.full((1, 1, t, 192), 20.0) for t in (2, 3)), as_held(rng.standard_normal((1, 1, 3, 192)), "float16")
     is_answer(blockwise(submission, arrays, 2, dtype="float16"), attention(*arrays), "float16", BLOCKWISE, "q . k = 76800, beyond float16")
 

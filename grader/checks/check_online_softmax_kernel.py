@@ -83,6 +83,10 @@ def test_causal_kernel(submission, rng):
     for t_q, t_k, width in [(64, 64, 32), (128, 129, 16), (131, 139, 16), (35, 150, 32), (2, 300, 16)]:  # 128, 129: the last row's last key begins a tile, of whatever size
         arrays = qkv(rng, t_q, t_k, batch=1, heads=1, width=width, dtype="float32")
         is_answer(flash(submission, arrays, True), attention(*arrays, True), "float32", FLASH, f"{sizes(*arrays[:2], True)}, float32")
+    q, k, v = qkv(rng, 3, 5, batch=1, heads=1, width=16, dtype="float32")
+    k[:, :, 3:] *= 1e4  # keys 3 and 4: the future of query 0
+    got = flash(submission, (q, k, v), True)
+    is_answer(got, attention(q, k, v, True), "float32", FLASH, f"{sizes(q, k, True)}, the last two keys of size 10000, float32")
 
 
 @points(2)

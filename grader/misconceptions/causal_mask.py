@@ -120,6 +120,21 @@ def clamped(t_q, t_k=None, device=None):
     return torch.ones(t_q, t_k, dtype=torch.bool, device=device).tril(max(0, t_k - t_q))
 
 
+@misconception("mask-prefix-counted-from-the-end", of="causal_mask", question="causal-alignment")
+def from_the_end(t_q, t_k=None, device=None):
+    """With more queries than keys your first rows are cut with a negative length, which counts from the end: they see keys that they mustn't.
+
+    Example: T_q=5, T_k=3: row 0 takes `[:-1]` and sees keys 0 and 1, where it sees nothing.
+    Why: row i sees i + 1 + (T_k - T_q) keys; below 0 that means none, and a slice takes it for something else.
+    Look at: max(0, ...) around the length of the slice.
+    """
+    t_q, t_k = square(t_q, t_k)
+    mask = torch.zeros(t_q, t_k, dtype=torch.bool, device=device)
+    for i in range(t_q):
+        mask[i, : i + 1 + t_k - t_q] = True
+    return mask
+
+
 @misconception("mask-first-key-always-visible", of="causal_mask", question="empty-row")
 def first_key(t_q, t_k=None, device=None):
     """Your mask lets a query that has no key of its own see the first key, so that its row isn't empty.

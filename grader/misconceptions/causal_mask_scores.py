@@ -294,6 +294,19 @@ def enlarging_only(scores, mask):
     return enlarging_taken(scores, mask)
 
 
+@misconception("enlarging-masks-of-the-same-rank-taken", of="mask_scores")
+def enlarging_of_the_same_rank(scores, mask):
+    """You compare the number of axes alone: a mask of as many axes may still enlarge the scores.
+
+    Example: scores (3, 1), mask (3, 4): you return the shape (3, 4), copies of scores that nobody has.
+    Why: an axis of length 1 of the scores is stretched to the mask's, which is the wrong way round.
+    Look at: `torch.broadcast_shapes` has to give exactly `scores.shape`, not just as many axes.
+    """
+    if mask.dtype != torch.bool or mask.dim() > scores.dim():
+        raise ValueError("mask")
+    return enlarging_only(scores, mask)
+
+
 @misconception("misfits-fail-late", of="mask_scores")
 def misfits_late(scores, mask):
     """You leave a mask that doesn't fit to PyTorch, whose RuntimeError doesn't name it; a ValueError that names `mask` was asked.

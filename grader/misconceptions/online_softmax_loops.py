@@ -439,6 +439,22 @@ class LseMaximumDetached(Walk):
         return super().lse(m.detach(), l)
 
 
+@wrong("logarithm-of-no-sum", kernel=False, question="empty-row")
+class LogOfNothing(Walk):
+    """{It} takes log(l) where l is 0 too, and replaces it afterwards: values are right, gradients of lse are NaN.
+
+    Example: T_q=2, T_k=1, causal: query 0 sees nothing; the gradient of lse for q is 0 there, and yours is NaN.
+    Why: the derivative of log at 0 is infinite, and infinite times the 0 of the branch not taken is NaN.
+    Look at: what goes into the logarithm: put 1 in place of l where l is 0, before and not after.
+    """
+
+    def hide(self, s, keys):
+        return s + torch.zeros_like(s).masked_fill(~self.visible(self.rows(), keys), NONE) if self.causal else s  # `masked_fill` on s would stop the NaN
+
+    def lse(self, m, l):
+        return torch.where(l > 0, m + torch.log(l), NONE)
+
+
 # ---------------------------------------------------------------- what may be asked
 
 

@@ -228,19 +228,19 @@ class ScoresInHalves(Walk):
 
 
 class Rounded(Walk):
-    """A kernel whose running state is held in the inputs' dtype."""
+    """A walk whose running state is held in the inputs' dtype."""
 
     def held(self, x):
         return x.to(self.q.dtype).to(self.wide)
 
 
-@wrong("sum-in-halves", blocks=False, tiles=TILES[:2])
+@wrong("sum-in-halves", tiles=TILES[:2])
 class SumInHalves(Rounded):
     """{It} keeps the running sum in half precision; it has to be float32.
 
     Example: 2500 equal scores in float16: from 2048 on the sum counts in steps of 2.
     Why: a sum of many small terms loses them where it is held with 11 bits.
-    Look at: the dtype of l: tl.zeros(..., dtype=tl.float32).
+    Look at: the dtype in which l begins, and what each new l is cast to: float32 (or wider) until the end.
     """
 
     def fold(self, l, o, forget, p, v):

@@ -331,6 +331,24 @@ class Lowest(Filled):
         return torch.finfo(self.wide).min
 
 
+@wrong("future-pushed-down-then-emptied")
+class PushedDown(Walk):
+    """{It} adds -10000 to the scores of hidden keys and empties queries that see nothing; a large score of a later key comes through.
+
+    Example: T_q = T_k = 2, causal, scores 1 and 10003 for query 0: hidden key 1 stands at 3, above the visible key.
+    Why: a number that is added hides a score only as long as scores are small beside it; -inf hides any.
+    Look at: where -1e4 is added; `masked_fill` or `where` with -inf takes its place.
+    """
+
+    def hide(self, s, keys):
+        return s + -1e4 * ~self.visible(self.rows(), keys) if self.causal else s
+
+    def finish(self, m, l, o):
+        out, lse = super().finish(m, l, o)
+        empty = self.rows() + (self.t_k - self.t_q) < 0 if self.causal else torch.zeros_like(self.rows(), dtype=torch.bool)
+        return out.masked_fill(empty, 0.0), lse.masked_fill(empty[:, 0], NONE)
+
+
 # ---------------------------------------------------------------- the last block
 
 

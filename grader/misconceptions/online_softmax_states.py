@@ -126,6 +126,20 @@ def from_zero(a, b):
     return home(summed(x, y, m, torch.exp(x[0] - at), torch.exp(y[0] - at)), a)
 
 
+@misconception("the-far-smaller-side-dropped", of="merge_states")
+def far_side_dropped(a, b):
+    """Your merge leaves a side out whose maximum lies far below the other one; it's small there, and not nothing.
+
+    Example: one key with score 10 and one with score 0: you say l = 1, and 1 + exp(-10) = 1.0000454 is right.
+    Why: merges follow one another, and each drops a little more; the factor exp(m_a - m) goes to 0 by itself where it may.
+    Look at: an `if`, a `where` or a threshold on m_a - m_b.
+    """
+    x, y = widened(a, b)
+    m = torch.maximum(x[0], y[0])
+    f, g = weights(x[0], y[0], m)
+    return home(summed(x, y, m, f.masked_fill(x[0] < y[0] - 8.0, 0.0), g.masked_fill(y[0] < x[0] - 8.0, 0.0)), a)
+
+
 @misconception("any-empty-state-makes-nan", of="merge_states", question="empty-row")
 def one_empty_nan(a, b):
     """Your merge is NaN as soon as one of the states is empty.

@@ -17,6 +17,19 @@ def squared_in_half_precision(x, gain, eps=1e-6):
     return (x / (mean_square(x) + eps).sqrt() * gain).to(x.dtype)
 
 
+@misconception("squares-in-half-mean-in-float32", of="rms_norm", extends="squared-in-half-precision")
+def squares_in_half_mean_in_float32(x, gain, eps=1e-6):
+    """Your norm squares float16 numbers in float16 and widens too late, for the mean: 300 squared is inf by then, and the result 0.
+
+    Example: x = (300, 300) in float16: right is (1, 1), yours is (0, 0).
+    Why: float16 ends at 65504 and loses all digits near 1e-7, the square of 0.0003; what is lost doesn't come back.
+    Look at: x.float() before the square; `dtype=` of a mean widens what is already squared.
+    """
+    refuse_misfit(x, gain)
+    wide = widened(x)
+    return (wide / (x.square().mean(-1, keepdim=True, dtype=wide.dtype) + eps).sqrt() * gain.to(wide.dtype)).to(x.dtype)
+
+
 @misconception("dtype-of-the-gain", of="rms_norm")
 def dtype_of_the_gain(x, gain, eps=1e-6):
     """Your norm doesn't cast back: a float32 gain turns a float16 x into a float32 result.

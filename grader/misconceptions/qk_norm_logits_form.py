@@ -18,6 +18,17 @@ def logits_norm_over_heads(q, k, q_gain, k_gain, eps=1e-6):
     return with_logits(lambda q, k, a, b, e: dots(norm_over(1)(q, a, e), norm_over(1)(k, b, e)) * q.shape[-1] ** -0.5)(q, k, q_gain, k_gain, eps)
 
 
+@misconception("logits-norm-over-heads-and-width", of="qk_norm_logits")
+def logits_norm_over_heads_and_width(q, k, q_gain, k_gain, eps=1e-6):
+    """Your logits norm a token's heads together (axes 1 and 3); each head's vector is normed over its own Dh.
+
+    Example: heads of sizes 1 and 100 must give logits of one size; in yours the small head's are next to nothing.
+    Why: a head is normed by itself, so that no head can outshout another.
+    Look at: the axes of the mean: -1 alone, after the heads were split.
+    """
+    return with_logits(lambda q, k, a, b, e: dots(norm_over(1, 3)(q, a, e), norm_over(1, 3)(k, b, e)) * q.shape[-1] ** -0.5)(q, k, q_gain, k_gain, eps)
+
+
 @misconception("logits-norm-over-tokens", of="qk_norm_logits")
 def logits_norm_over_tokens(q, k, q_gain, k_gain, eps=1e-6):
     """Your logits norm q and k across the tokens (axis 2); each vector is normed over its own Dh.

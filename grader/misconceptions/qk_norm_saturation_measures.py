@@ -163,6 +163,19 @@ def saturation_scales_the_logits(logits):
     return _frobenius(_probabilities(logits / max(1, logits.shape[-1]) ** 0.5 if logits.dim() else logits)).mean().item()
 
 
+@misconception("saturation-root-of-a-negative-in-float32", of="saturation", extends="saturation-root-of-a-negative")
+def saturation_root_of_a_negative_in_float32(logits):
+    """Your saturation takes, in float32, the root of a difference that rounding pushes below 0 for nearly one-hot rows: nan, and half of the digits before that.
+
+    Example: a row with a gap of 12: sum(p^2) - 2 sum(p^3) + sum(p^2)^2 may come out as -1e-7.
+    Why: the terms are near 1 and cancel; what is left is rounding, 1e-7 in float32.
+    Look at: .double() before the softmax, and clamp(min=0) before the root, or build the Jacobian.
+    """
+    p = _probabilities(logits.float()).float()
+    s = p.square().sum(-1)
+    return (s - 2 * p.pow(3).sum(-1) + s.square()).sqrt().mean().item()
+
+
 @misconception("saturation-without-shift", of="saturation")
 def saturation_without_shift(logits):
     """Your softmax doesn't subtract the row's maximum, so large logits overflow: exp(800) is inf, and inf/inf nan.

@@ -2,6 +2,7 @@
 
 import numpy as np
 from attngrade.misconceptions import misconception
+from attngrade.misconceptions.softmax_jacobian_vjp import vjp_sum_over_batch
 from attngrade.solutions.exercise02_softmax_jacobian import narrow, softmax, widen
 
 __all__: list[str] = []  # filled by `wrong_product`: every misconception below
@@ -75,6 +76,37 @@ def shared_term_squared(z, grad):
     """
     p, grad = both(z, grad)
     return narrow(p * grad - p**2 * total(p * grad), z)
+
+
+def measured_from(place, name, code):
+    """A wrong product whose author takes one entry of each row's grad from all of them first, which changes nothing where the rest is right."""
+
+    def centred(z, grad):
+        wide = widen(grad)
+        return code(z, wide - wide[..., place, None] if wide.shape[-1:] > (0,) else wide)
+
+    centred.__name__, centred.__doc__ = name, code.__doc__
+    return centred
+
+
+@wrong_product("vjp-weights-squared-before-the-sum")
+def squares_before_sum(z, grad):
+    """Your shared term is p**2 times the plain sum of grad; each weight has to meet its own gradient before anything is summed.
+
+    Example: z=[0, ln 2], grad=[1, 0]: you give [2/9, -4/9], right is [2/9, -2/9].
+    Why: (p p^T) grad is the vector p times sum_i p_i grad_i; p_i stays inside the sum.
+    Look at: the brackets of the shared sum: (p * grad).sum(), not p * grad.sum().
+    """
+    p, grad = both(z, grad)
+    return narrow(p * grad - p * p * total(grad), z)
+
+
+squares_from_first = wrong_product("vjp-weights-squared-before-the-sum-from-the-first", extends="vjp-weights-squared-before-the-sum")(
+    measured_from(0, "squares_from_first", squares_before_sum))
+squares_from_last = wrong_product("vjp-weights-squared-before-the-sum-from-the-last", extends="vjp-weights-squared-before-the-sum")(
+    measured_from(-1, "squares_from_last", squares_before_sum))
+batch_from_first = wrong_product("vjp-sum-over-the-batch-from-the-first", extends="vjp-sum-over-the-batch")(measured_from(0, "batch_from_first", vjp_sum_over_batch))
+batch_from_last = wrong_product("vjp-sum-over-the-batch-from-the-last", extends="vjp-sum-over-the-batch")(measured_from(-1, "batch_from_last", vjp_sum_over_batch))
 
 
 @wrong_product("vjp-own-entry-counted-twice")

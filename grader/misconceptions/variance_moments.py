@@ -69,6 +69,30 @@ def squared_mean_of_sum(d_k, mean_q=0.0, var_q=1.0, mean_k=0.0, var_k=1.0):
     return mean, d_k * (var_q + mean_q**2) * (var_k + mean_k**2) - mean**2
 
 
+@moments("moments-sum-of-q-scatters-by-d-k-squared", question="score-variance")
+def sum_of_q_squared(d_k, mean_q=0.0, var_q=1.0, mean_k=0.0, var_k=1.0):
+    """You give sum(q) the variance d_k**2 var_q; d_k independent numbers have a sum with d_k times the variance of one.
+
+    Example: d_k=4, mean_k=3, unit variances: you give 148, right is 40.
+    Why: the factor d_k**2 belongs to one number taken d_k times; independent numbers cancel in part.
+    Look at: the term with mean_k**2, which has one d_k like the others.
+    """
+    refuse(d_k, var_q, var_k)
+    return d_k * mean_q * mean_k, d_k * var_k * (var_q + mean_q**2) + d_k**2 * mean_k**2 * var_q
+
+
+@moments("moments-sum-of-k-scatters-by-d-k-squared", question="score-variance")
+def sum_of_k_squared(d_k, mean_q=0.0, var_q=1.0, mean_k=0.0, var_k=1.0):
+    """You give sum(k) the variance d_k**2 var_k; d_k independent numbers have a sum with d_k times the variance of one.
+
+    Example: d_k=4, mean_q=3, unit variances: you give 148, right is 40.
+    Why: the factor d_k**2 belongs to one number taken d_k times; independent numbers cancel in part.
+    Look at: the term with mean_q**2, which has one d_k like the others.
+    """
+    refuse(d_k, var_q, var_k)
+    return d_k * mean_q * mean_k, d_k * var_q * (var_k + mean_k**2) + d_k**2 * mean_q**2 * var_k
+
+
 @moments("moments-squared-mean-added", question="score-variance")
 def squared_mean_added(d_k, mean_q=0.0, var_q=1.0, mean_k=0.0, var_k=1.0):
     """Your variance of a term is var_q * var_k plus the squared mean of the product; a mean lets the other side's variance through, it isn't a variance.
