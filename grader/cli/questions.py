@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ..errors import PackProblem, UsageProblem
+from ..quiz.layout import laid_out
 from ..quiz.question import Bank, BankError, Question, UnknownQuestion, load_bank
 from .options import bank_options
 
@@ -77,7 +78,7 @@ def _one(question: Question, form: str) -> None:
         click.echo(json.dumps(_record(question), ensure_ascii=False, indent=1))
         return
     click.secho(f"{question.id}  ({question.topic}, difficulty {question.difficulty}, {question.time_s} s)", bold=True)
-    parts = [("", question.prompt), *((f"{option.id})", option.text) for option in question.options)]
+    parts = [("", question.prompt), *((f"{option.id})", option.text) for option in laid_out(question))]
     parts += [("Answer", question.answer), ("Why", question.why)]
     for title, text in parts:
         click.echo(("\n" if title in ("", "Answer", "Why") else "") + (f"{title}\n" if title in ("Answer", "Why") else f"{title} " if title else "") + text)

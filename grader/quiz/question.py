@@ -84,7 +84,7 @@ class Question:
     answer: str  # thirty seconds aloud
     why: str  # the longer answer
     sources: tuple[str, ...] = ()
-    exercise: str | None = None
+    exercise: str | None = None  # None as well where its set doesn't have that exercise (yet)
     follow_ups: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
@@ -130,6 +130,14 @@ class Bank:
         first = [line[2:].strip() for line in order.read_text("utf-8").splitlines() if line.startswith("- ")] if order.exists() else []
         return tuple([name for name in first if name in names] + sorted(names - set(first)))
 
+    @cached_property
+    def exercises(self) -> frozenset[str]:
+        """Ids of the exercises beside these questions, of the built-in ones where there are none: a question may be ahead of its exercise."""
+        from .reading import read_catalog_ids
+
+        own = self.folder.parent / "exercises" / "catalog.yaml"
+        return read_catalog_ids(own if own.is_file() else _home("attngrade.exercises") / "catalog.yaml")
+
     @property
     def questions(self) -> tuple[Question, ...]:
         return tuple(self.get(name) for name in self.ids)
@@ -141,7 +149,8 @@ class Bank:
             from .reading import read_question
 
             question = read_question(self.folder / f"{question_id}.yaml", self._lexicon)
-            self._read[question_id] = replace(question, learned=self.folder / "learned" / f"{question_id}.json")
+            exercise = question.exercise if question.exercise in self.exercises else None
+            self._read[question_id] = replace(question, exercise=exercise, learned=self.folder / "learned" / f"{question_id}.json")
         return self._read[question_id]
 
     def labelled(self, question_id: str) -> tuple[Labelled, ...]:
@@ -174,11 +183,15 @@ class Bank:
 
 def builtin_folder() -> Path:
     """Where the questions that ship with attngrade lie."""
+    return _home("attngrade.questions")
+
+
+def _home(package: str) -> Path:
     from importlib.util import find_spec
 
-    spec = find_spec("attngrade.questions")
+    spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise BankError(["attngrade.questions is not installed; reinstall attngrade."])
+        raise BankError([f"{package} is not installed; reinstall attngrade."])
     return Path(next(iter(spec.submodule_search_locations)))
 
 

@@ -81,6 +81,16 @@ def read_lexicon(path: Path) -> Mapping[str, str]:
     return {str(name): str(phrasings) for name, phrasings in raw.items()}
 
 
+def read_catalog_ids(path: Path) -> frozenset[str]:
+    """The ids of the exercises in a catalog; none where it can't be read, which is for the commands that need it to say."""
+    try:
+        raw = read_yaml(path)
+    except (BankError, OSError):
+        return frozenset()
+    rows = raw.get("exercises") if isinstance(raw, dict) else None
+    return frozenset(str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row) if isinstance(rows, list) else frozenset()
+
+
 class _Teller:
     """Collects problems; a problem is placed at the line where the key that it is about stands."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from attngrade.quiz.mark import mark
 from attngrade.quiz.marking.expression import Unreadable
@@ -74,3 +76,13 @@ def test_an_order_names_every_option_once() -> None:
     assert mark(BANK.get("temperature-limits"), "c e a d").unreadable
     assert mark(BANK.get("temperature-limits"), "c e a d d").unreadable
     assert mark(BANK.get("temperature-limits"), "c e a d b").score == 1
+
+
+@pytest.mark.parametrize("typed", ["a b", "a b ?z", "nothing"])
+@pytest.mark.parametrize("name", [question.id for question in BANK.questions if question.options])
+def test_what_is_said_of_an_unreadable_answer_names_the_letters_in_their_own_order(name: str, typed: str) -> None:
+    told = mark(BANK.get(name), typed).unreadable or ""
+    letters = re.findall(r"\b[a-z]\b(?=[,)]| in order)", told.partition(";")[0])
+
+    assert letters == sorted(letters)
+    assert len(letters) in (0, len(BANK.get(name).options))

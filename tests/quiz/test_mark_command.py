@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from attngrade.catalog import builtin
 from attngrade.cli.mark import mark_command
 from attngrade.cli.questions import questions_command
 from attngrade.quiz.question import load_bank
@@ -128,3 +129,23 @@ def test_the_bank_is_listed_and_shown() -> None:
     assert load_bank().get("qk-norm").answer in runner.invoke(questions_command, ["qk-norm"]).output
     assert runner.invoke(questions_command, ["--lint"]).exit_code == 0
     assert runner.invoke(questions_command, ["--topic", "nope"]).exit_code == 2
+
+
+@pytest.mark.parametrize(("name", "exercise"), [("mup-scale", None), ("temperature-limits", "exercise01")])
+def test_a_question_points_to_an_exercise_that_exists_or_to_none(name: str, exercise: str | None) -> None:
+    runner = CliRunner()
+    listed = {row["id"]: row["exercise"] for row in json.loads(runner.invoke(questions_command, ["--format", "json"]).output)}
+
+    assert listed[name] == json.loads(runner.invoke(questions_command, [name, "--format", "json"]).output)["exercise"] == exercise
+    assert ("Practise it" in runner.invoke(questions_command, [name]).output) is bool(exercise)
+    assert set(listed.values()) - {None} <= {one.id for one in builtin().exercises}
+
+
+def test_questions_of_an_exercise_set_point_to_its_own_exercises(tmp_path: Path) -> None:
+    (tmp_path / "questions").mkdir()
+    (tmp_path / "exercises").mkdir()
+    (tmp_path / "exercises" / "catalog.yaml").write_text("exercises:\n  - id: exercise07\n")
+    for name in ("mup-scale", "temperature-limits"):
+        (tmp_path / "questions" / f"{name}.yaml").write_text((load_bank().folder / f"{name}.yaml").read_text("utf-8"), "utf-8")
+
+    assert [question.exercise for question in load_bank(tmp_path / "questions").questions] == ["exercise07", None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..layout import laid_out
 from ..question import Option, Question
 from .expression import Unreadable
 from .records import CONTRADICTED, MET, Marking, PointMark
@@ -59,14 +60,15 @@ def read_options(question: Question, answer: str) -> list[str]:
     if len(words) == 1 and words[0] not in ids and all(letter in ids for letter in words[0]):
         words = list(words[0])
     unknown = [word for word in words if word not in ids]
+    letters = ", ".join(option.id for option in laid_out(question))  # as they are shown: the bank's own order may be the answer
     if unknown or not words:
-        raise Unreadable(f"Answer with {_which(question)} ({', '.join(ids)}); {unknown[0] if unknown else 'nothing'!r} is none of them.")
+        raise Unreadable(f"Answer with {_which(question)} ({letters}); {unknown[0] if unknown else 'nothing'!r} is none of them.")
     if len(set(words)) != len(words):
         raise Unreadable("Name each option once.")
     if question.kind == "choice" and len(words) != 1:
         raise Unreadable("Exactly one option is right; name one.")
     if question.kind == "order" and len(words) != len(ids):
-        raise Unreadable(f"Put all of {', '.join(ids)} in order.")
+        raise Unreadable(f"Put all of {letters} in order.")
     return [ids[word] for word in words]
 
 
