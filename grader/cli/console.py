@@ -67,6 +67,13 @@ class Console:
             if self._readline:
                 self._readline.set_startup_hook(None)
 
+    def recall(self, text: str) -> bool:
+        """Have the up key bring this line back; whether it can."""
+        if self._readline:
+            self._readline.clear_history()
+            self._readline.add_history(text)
+        return bool(self._readline)
+
     def unfinished(self) -> str:
         """What stood on a line that was broken off."""
         return str(self._readline.get_line_buffer()) if self._readline else ""

@@ -117,7 +117,7 @@ def _text(record: dict[str, Any]) -> list[str]:
     questions = record["questions"]
     wide = min(40, max((len(row["title"]) for row in record["exercises"]), default=0))
     lines = ["Exercises", *(_exercise_row(row, wide) for row in record["exercises"]), ""]
-    lines += [f"Questions: {questions['seen']} of {questions['total']} seen, {questions['due']} due, {questions['wrong']} wrong last time"]
+    lines += [f"Questions: {questions['seen']} of {questions['total']} seen, {questions['due']} due, {questions['wrong']} rated again or hard"]
     begun = [row for row in questions["topics"] if row["seen"]]
     unseen = len(questions["topics"]) - len(begun)
     lines += [_topic_row(row) for row in begun]

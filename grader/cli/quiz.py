@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("questions", nargs=-1, metavar="[QUESTION]...")
 @click.option("--topic", "topics", multiple=True, help="Only questions of this topic (again for more).")
 @click.option("--due", is_flag=True, help="Only what is due today.")
-@click.option("--wrong", is_flag=True, help="Only what went wrong last time.")
+@click.option("--wrong", is_flag=True, help="Only what was rated again or hard last time.")
 @click.option("--count", type=click.IntRange(min=1), default=8, show_default=True, help="At most so many questions.")
 @click.option("--interview", is_flag=True, help="Eight questions, no marks until the end, then a report.")
 @click.option("--until", metavar="DATE", help="Plan up to an interview on this date (remembered; `none` forgets it).")
@@ -54,7 +54,7 @@ def quiz(
         deck = load_deck(store, now())
         only = "due" if due else "wrong" if wrong else "interview" if interview else ""
         names = _names(asked, deck, questions, topics, only, count)
-        console.say(_heading(asked, deck))
+        console.say([line for told in _heading(asked, deck) for line in filled(told, console.width)])
         if not names:
             console.say(filled(_nothing(only), console.width))
             return 0
@@ -112,7 +112,7 @@ def _nothing(only: str) -> str:
     if only == "due":
         return "Nothing is due today. `attngrade quiz` asks new questions, then the ones due soonest."
     if only == "wrong":
-        return "Nothing went wrong last time. `attngrade quiz` asks what is due, then new questions."
+        return "Nothing was rated again or hard last time. `attngrade quiz` asks what is due, then new questions."
     return "There are no questions to ask. `attngrade questions` lists the bank."
 
 
@@ -127,7 +127,7 @@ def _marker(judge: bool, console: Console) -> Callable[[Question, str], Marking]
     settings = read_settings()
     told = f"Answers go to {settings.host} (model {settings.model}) for marking. Ctrl-C now, or leave --judge away, if they shouldn't."
     console.say(filled(told, console.width))
-    return Judge(settings, tell=console.say)
+    return Judge(settings, tell=lambda told: console.say(filled(told, console.width)))
 
 
 COMMANDS = [quiz]

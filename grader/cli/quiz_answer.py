@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..quiz.question import Question
-from ..render.prose import wrapped
+from ..render.prose import filled, keys_told, wrapped
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 COMMANDS = ":hint :edit :skip :quit :help"
 _BY_LETTERS = {"choice": "One letter.", "multi_choice": "Every right letter, such as: a c.", "order": "All letters in order, such as: b a c."}
+_HELP = ":hint the next hint · :edit your $EDITOR · :again start afresh · :skip go on without · :quit leave"
 _ALIASES = {":h": ":hint", ":e": ":edit", ":s": ":skip", ":q": ":quit", ":?": ":help"}
 
 
@@ -58,6 +59,7 @@ class Taker:
     def __init__(self, console: Console, store: Store, question: Question):
         self.console, self.store, self.question = console, store, question
         self.lines: list[str] = []
+        self.offered: list[str] = []  # what stands on the next lines already
         self.wanted = wanted_lines(question)
         self.hints = 0
         self.spent = 0.0
@@ -67,42 +69,61 @@ class Taker:
         """The answer. Raises Skipped or Left; either way nothing typed is lost."""
         text, self.spent = self.store.draft(self.question.id)
         self.started = self.console.now()
-        offered = begin_with.split("\n") if begin_with else []
-        if text:
-            self.lines = text.split("\n")
-            begun = [f"       {line}" for line in wrapped(text, self.console.width - 7)]
-            self.console.say(["You had begun:", *begun, "Go on from there; :again starts afresh."])
+        self._offer(begin_with)
+        if text and not self.question.options:
+            self._go_on_from(text)
         try:
-            self._type(offered)
+            self._type()
         except KeyboardInterrupt:
             self._keep(self.console.unfinished())
             self.console.say()
             raise Left(by_signal=True) from None
         return Typed(_sane("\n".join(self.lines)).strip(), self._seconds(), self.hints)
 
-    def _type(self, offered: list[str]) -> None:
+    def _offer(self, text: str) -> None:
+        """Have this stand on the next lines. Not letters: another one typed behind them would be a second letter."""
+        self.offered = [*text.split("\n"), *self.offered] if text and not self.question.options else self.offered
+
+    def _go_on_from(self, text: str) -> None:
+        begun = [f"       {line}" for line in wrapped(text, self.console.width - 7)]
+        self.console.say(["You had begun:", *begun, "Go on from there; :again starts afresh."])
+        if self.wanted:  # a line that has its place is finished in its place
+            self._offer(text)
+        else:
+            self.lines = text.split("\n")
+
+    def _type(self) -> None:
         asked_twice = False
-        while True:
+        while not (self.wanted and len(self.lines) >= self.wanted):
             try:
-                line = self.console.line(self._left, offered.pop(0) if offered else "")
+                line = self.console.line(self._left, self.offered.pop(0) if self.offered else "")
             except EOFError:
                 self.console.say()
                 if not self.lines:
                     raise Left from None
                 return
-            word = _ALIASES.get(line.strip(), line.strip())
-            if word in _COMMANDS:
-                _COMMANDS[word](self)
-            elif word:
-                self.lines.append(line)
+            text, command = _parted(line)
+            if command:
+                self._obey(command, text)
+            elif text.strip():
+                self.lines.append(text)
                 self._keep()
-                if len(self.lines) == self.wanted:
-                    return
             elif self.lines or asked_twice:
                 return
             else:
                 asked_twice = True
-                self.console.say("Nothing typed. Enter again: I don't know. :skip passes.")
+                self._say("Nothing typed. Enter again: I don't know. :skip goes on without an answer.")
+
+    def _obey(self, command: str, before: str) -> None:
+        """Do what a command says; what stood before it on its line stays."""
+        if command in (":hint", ":help"):
+            self._offer(before)
+        elif before:
+            self.lines.append(before)
+        _COMMANDS[command](self)
+
+    def _say(self, text: str) -> None:
+        self.console.say(filled(text, self.console.width))
 
     def hint(self) -> None:
         """Show the next hint."""
@@ -117,7 +138,7 @@ class Taker:
         """Let the person's own editor have the answer."""
         text = self.console.edit("\n".join(self.lines))
         if text is None:
-            self.console.say("No editor, or nothing saved there. $EDITOR names the one to use.")
+            self._say("No editor, or nothing saved there. $EDITOR names the one to use.")
             return
         self.lines = [line.rstrip() for line in text.strip().split("\n") if line.strip()]
         self._keep()
@@ -135,12 +156,12 @@ class Taker:
 
     def again(self) -> None:
         """Forget what was typed."""
-        self.lines = []
+        self.lines, self.offered = [], []
         self.store.drop_draft(self.question.id)
 
     def help(self) -> None:
         """Say what can be typed."""
-        self.console.say([how_to_answer(self.question), ":hint the next hint · :edit your $EDITOR · :again start afresh · :skip pass · :quit leave"])
+        self.console.say([*filled(how_to_answer(self.question), self.console.width), *keys_told(_HELP, self.console.width)])
 
     def _keep(self, rest: str = "") -> None:
         text = _sane("\n".join([*self.lines, rest] if rest.strip() else self.lines))
@@ -155,6 +176,15 @@ class Taker:
 
 
 _COMMANDS = {":hint": Taker.hint, ":edit": Taker.edit, ":skip": Taker.skip, ":quit": Taker.quit, ":again": Taker.again, ":help": Taker.help}
+
+
+def _parted(line: str) -> tuple[str, str]:
+    """A line's text and the command that is the whole of it, or its end: a command counts behind what stood there already, too."""
+    word = _ALIASES.get(line.strip(), line.strip())
+    if word in _COMMANDS:
+        return "", word
+    before, colon, last = line.rstrip().rpartition(":")
+    return (before.rstrip(), colon + last) if colon + last in _COMMANDS else (line, "")
 
 
 def _sane(text: str) -> str:

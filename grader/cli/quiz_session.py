@@ -62,7 +62,7 @@ class Session:
         try:
             done = self._answered(question)
         except Skipped:
-            self.console.say("Passed.")
+            self.console.say("Skipped.")
             return
         self.done.append(done)
         if not interview:
@@ -79,8 +79,9 @@ class Session:
                 self.store.drop_draft(question.id)
                 return done
             self.store.drop_draft(question.id)
-            self.console.say(filled(f"That can't be read: {marking.unreadable} It hasn't counted; once more.", self.console.width))
-            begin_with = typed.text
+            begin_with = typed.text if "\n" in typed.text else ""  # one line is typed anew
+            back = " The up key brings your line back." if not begin_with and question.slots and self.console.recall(typed.text) else ""
+            self.console.say(filled(f"That can't be read: {marking.unreadable} It hasn't counted; once more.{back}", self.console.width))
 
     def _logged(self, question: Question, typed: Typed, marking: Marking, replaces: str) -> Done:
         contradicted = tuple(mark.id for mark in marking.points if mark.state == CONTRADICTED)
@@ -116,15 +117,15 @@ class Session:
         self.console.say(model_lines(done.sitting.question, width, ink))
 
     def _choice(self, sitting: Sitting, days: dict[int, int]) -> str:
-        number, width = len(sitting.marking.points), self.console.width
+        number = len(sitting.marking.points)
         flip = f"1-{number} flip a point" if number > 1 else "1 flips the point"
         choices = "  ".join(f"{word[0]} {word} {days[rating]}d" for rating, word in RATINGS.items())
-        self.console.say([self.console.ink(line, "dim") for line in filled(choices, width)])
+        self.console.say([self.console.ink(line, "dim") for line in filled(choices, self.console.width)])
         keys = {"", "q", "t", "w", "u", *_KEYS, *(str(n) for n in range(1, min(number, 9) + 1))}
         short = f"Enter next · {flip} · t typo · u undo · w why · q leave "
-        while (key := self.console.key(short if len(short) < width else "Enter 1-9 t u w q ? ").lower()) not in keys:
-            keys_told = f"Enter goes on; {flip}; t answers again, and this try doesn't count; u undoes; w says why; a h g e rate; q leaves."
-            self.console.say(filled(keys_told, width))
+        while (key := self.console.key(short if len(short) < self.console.width else "Enter 1-9 t u w q ? ").lower()) not in keys:
+            told = f"Enter goes on; {flip}; t answers again, and this try doesn't count; u undoes; w says why; a h g e rate; q leaves."
+            self.console.say(filled(told, self.console.width))  # the window may be another since
         return key
 
     def _change(self, done: Done, key: str, history: list[Sitting]) -> None:
@@ -208,7 +209,7 @@ class Session:
 def _row(done: Done, width: int) -> str:
     sitting = done.sitting
     back = f"{RATINGS[sitting.rating]}, {in_days(done.days)}" if done.days else RATINGS[sitting.rating]
-    sign = "✓" if sitting.rating > 2 else "✗"
+    sign = "✓" if sitting.rating > 2 or sitting.score >= 1.0 else "✗"  # all of it, with hints or called hard, is no mistake
     room = max(8, min(28, width - 36))
     return f"  {sign} {sitting.question.id[:room]:{room}} {sitting.score:>5.0%} {clock(sitting.seconds):>6}  {back}"[:width]
 

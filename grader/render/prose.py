@@ -6,6 +6,8 @@ import textwrap
 import unicodedata
 from dataclasses import dataclass
 
+_NBSP = "\N{NO-BREAK SPACE}"
+
 
 @dataclass(frozen=True)
 class Block:
@@ -53,6 +55,12 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
 def filled(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
     """One paragraph as lines; formulas and long words are never broken inside where they fit on a line."""
     return textwrap.wrap(text, max(20, width), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False) or [first.rstrip()]
+
+
+def keys_told(keys: str, width: int) -> list[str]:
+    """Keys with what they do, ` · ` between them, as lines: no key stands apart from its name."""
+    whole = " · ".join(key.replace(" ", _NBSP) for key in keys.split(" · "))
+    return [line.replace(_NBSP, " ") for line in filled(whole, width)]
 
 
 def shown(text: str) -> str:

@@ -9,12 +9,12 @@ import sys
 import click
 
 from ..catalog import Exercise
+from ..render.prose import keys_told
 from ..render.terminal import as_text, next_step, not_written
 from ..verdict import Reason, Verdict, Word
 
 KEYS = "h hint · s statement · l list · n next · p plot · r reset · z quiz · q quit"
 LEAST_ROWS = 6
-NBSP = "\N{NO-BREAK SPACE}"
 
 
 class Screen:
@@ -69,8 +69,7 @@ class Screen:
         bar = f"{'█' * filled}{'░' * (20 - filled)} " if width > 60 else ""
         told = f"{bar}{done}/{total} done · watching {watching.module}.py"
         lines = ["", told if len(told) <= width else f"{done}/{total} done · {watching.id}"]
-        whole = " · ".join(key.replace(" ", NBSP) for key in keys.split(" · "))  # no key apart from its name
-        return lines + (click.wrap_text(whole, width).replace(NBSP, " ").split("\n") if self.interactive else [])
+        return lines + (keys_told(keys, width) if self.interactive else [])
 
 
 def closing(verdict: Verdict) -> str:

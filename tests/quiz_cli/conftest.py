@@ -32,6 +32,9 @@ QUESTIONS = (
         "pick", "softmax", kind="choice", points=(Point("choice", "softmax", required=True),),
         options=(Option("a1", "before the softmax", True), Option("b2", "after it", why="It looks the same."), Option("c3", "nowhere")),
     ),
+    make_question(
+        "pair", "masks", kind="slots", points=(Point("x", "x: 1"), Point("y", "y: 2")), slots=(Slot("x", "x", "1"), Slot("y", "y", "2"))
+    ),
     make_question("slot", "masks", kind="slots", points=(Point("x", "x: 1"),), slots=(Slot("x", "x", "1"),)),
 )  # fmt: skip
 
@@ -79,6 +82,7 @@ class Script:
         self.seconds = 0.0
         self.half = ""
         self.prefilled: list[str] = []
+        self.recalled: list[str] = []
 
     @property
     def text(self) -> str:
@@ -101,6 +105,10 @@ class Script:
 
     def unfinished(self) -> str:
         return self.half
+
+    def recall(self, text: str) -> bool:
+        self.recalled.append(text)
+        return True
 
     def edit(self, text: str) -> str | None:
         return text + "\nfrom the editor"

@@ -47,7 +47,7 @@ def test_the_screen_says_the_same_and_what_to_do_next(home: Path) -> None:
     done = progress(home)
 
     assert done.returncode == 0, done.stderr
-    assert "1 due, 1 wrong last time" in done.stdout
+    assert "1 due, 1 rated again or hard" in done.stdout
     assert "1× mask-aligned-top-left" in done.stdout
     assert "Next: attngrade quiz --due" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80

@@ -285,7 +285,7 @@ def test_a_quiz_that_could_not_keep_answers_doesnt_begin(terminal: Callable[...,
 
 
 def test_nothing_due_and_nothing_wrong_are_said(terminal: Callable[..., Terminal]) -> None:
-    for option, says in (("--due", "Nothing is due today."), ("--wrong", "Nothing went wrong last time.")):
+    for option, says in (("--due", "Nothing is due today."), ("--wrong", "Nothing was rated again or hard last time.")):
         screen = terminal("quiz", option)
         assert screen.end() == 0, screen.screen
         assert says in screen.screen
@@ -293,8 +293,21 @@ def test_nothing_due_and_nothing_wrong_are_said(terminal: Callable[..., Terminal
 
 def test_an_interview_date_is_remembered_and_forgotten(terminal: Callable[..., Terminal]) -> None:
     for arguments, there in ((["--until", "2199-01-01"], True), ([], True), (["--until", "none"], False)):
-        screen = terminal("quiz", *arguments)
+        screen = terminal("quiz", *arguments, columns=60)
         screen.expect(" │ ")
-        screen.type(":quit\r")
+        screen.type(":help\r:quit\r")
         assert screen.end() == 0, screen.screen
         assert ("Interview in" in screen.screen) is there
+        assert max(len(line.rpartition("\r")[2]) for line in screen.screen.split("\n")) <= 60
+
+
+def test_a_letter_that_is_no_option_leaves_an_empty_line_and_quit_is_always_taken(terminal: Callable[..., Terminal], home: Path) -> None:
+    screen = terminal("quiz", "causal-alignment", "gqa-cache-factor", columns=60)
+    for typed, next_come in (("z\r", "more.\n"), ("a\r", "Rated"), ("\r", "2 of 2"), ("dunno\r", "back."), ("\x1b[A:quit\r", "answer in")):
+        screen.expect(" │ ")
+        screen.type(typed)
+        screen.expect(next_come)
+
+    assert screen.end() == 0, screen.screen
+    assert answers(home) == ["a"]
+    assert draft(home, "gqa-cache-factor") == "dunno"
