@@ -13,6 +13,7 @@ from .text import tame
 
 # The colours are those that can be read on black and on white; yellow and cyan can't.
 MARKS = {Word.PASSED: ("✓", "green"), Word.PROVISIONAL: ("◐", "reset"), Word.FAILED: ("✗", "red"), Word.ERROR: ("!", "magenta")}
+_SPEAKS = re.compile(r"raised NotImplementedError(?: \(line \d+\))?: (\w+)|does not define `(\w+)`")  # a stub's own text begins with its name
 UNSEEN = "ot verified here"
 REASONS = {
     Reason.NOT_IMPLEMENTED: "Not written yet.", Reason.NO_GPU: "The arithmetic is right; the kernel has not met a GPU yet.",
@@ -164,8 +165,19 @@ def _rest(page: Page, verdict: Verdict) -> None:
 
 def not_written(verdict: Verdict) -> list[str]:
     """The functions that are still a stub, in the order of the exercise; none where the file doesn't load."""
-    names = (check.functions[0] for check in verdict.checks if check.reason is Reason.NOT_IMPLEMENTED and check.functions)
+    known = {name for check in verdict.checks for name in check.functions}
+    names = [_stub(check, known) for check in verdict.checks if check.reason is Reason.NOT_IMPLEMENTED and check.functions]
     return [] if verdict.reason is Reason.LOAD_ERROR else list(dict.fromkeys(names))
+
+
+def _stub(check: CheckResult, known: set[str]) -> str:
+    """Whose stub a check met: the one that speaks of itself, else the function that was called; a check may be about several that are written."""
+    evidence = check.evidence
+    speaks = _SPEAKS.search(evidence.raised if evidence else check.message)
+    name = (speaks[1] or speaks[2]) if speaks else ""
+    if name in known:
+        return name
+    return evidence.function if evidence and evidence.function in known else check.functions[0]
 
 
 def counted(verdict: Verdict) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -182,6 +182,25 @@ def test_a_stub_says_what_to_write_first_in_the_order_of_the_file():
     assert "Not written yet: second_comes_first, a_later_one." in text
     assert "0 of 3 checks passed so far." in text
     assert "Next: write second_comes_first. `attngrade hint exercise01` helps." in text
+
+
+def unwritten(called: str, raised: str, *functions: str) -> CheckResult:
+    check = failure(raised, f"{called} is not written yet.", Reason.NOT_IMPLEMENTED, functions)
+    return replace(check, evidence=Evidence(function=called, raised=f"{called} raised NotImplementedError (line 5){raised}"))
+
+
+@pytest.mark.parametrize(
+    ("checks", "told"),
+    [
+        ([unwritten("mask", ": mask has to say", "mask"), unwritten("average", ": mask has to say", "average")], "mask"),  # written, and calls the one that isn't
+        ([unwritten("average", ": average has to", "mask", "average")], "average"),  # a check of several
+        ([unwritten("average", "", "mask", "average")], "average"),  # a stub without words of its own
+        ([unwritten("average", ": later", "mask", "average")], "average"),
+        ([failure("a", "The file does not define `average`; it defines `averge`.", Reason.NOT_IMPLEMENTED, ("mask", "average"))], "average"),
+    ],
+)
+def test_a_function_that_is_written_is_not_called_a_stub(checks: list[CheckResult], told: str):
+    assert f"Not written yet: {told}." in screen(*checks, reason=Reason.NOT_IMPLEMENTED)
 
 
 def test_what_did_not_run_is_not_said_to_follow():
