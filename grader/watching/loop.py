@@ -10,7 +10,7 @@ from ..verdict import Verdict
 from . import DONE, Bench, Files, settled
 from .keys import LEAVE, Keyboard
 from .lookout import Lookout
-from .screen import KEYS, Screen
+from .screen import BACK, KEYS, Screen
 
 TICK_S = 0.015
 ANSWER_S = 30.0
@@ -25,6 +25,7 @@ class Watch:
         self.bench, self.files, self.done, self.current = bench, files, states, current
         self.on_verdict, self.commands = on_verdict, commands
         self.shown: Verdict | None = None
+        self.announced: Exercise | None = None  # what the screen has named as the next one and not shown yet
         self.keys = Keyboard()
         self.screen = Screen(self.keys.there)
 
@@ -112,11 +113,11 @@ class Watch:
                 self.commands[pressed](self.current)
             self.screen.back(*self.progress(), self.current)
         else:
-            self.screen.say(KEYS)
+            self.screen.say_once(KEYS if self.shown is None else f"{BACK} · {KEYS}")
 
     def go_on(self) -> None:
         """To the next exercise that isn't done."""
-        following = self.next_open(after=self.current)
+        following = self.announced or self.next_open(after=self.current)
         if following is None:
             self.screen.say("Everything is done. q quits." if self.all_done() else "This is the only one still open.")
             return
@@ -152,6 +153,7 @@ class Watch:
             return
         fresh = self.judged_as(exercise, data, verdict)
         following = self.next_open(after=exercise) if fresh else None
+        self.announced = following
         self.current = following or self.current
         self.draw(verdict)
         if not data.strip():
@@ -160,6 +162,8 @@ class Watch:
             self.screen.say(f"\nNext is {following.id}: open {following.module}.py." + (" (s shows its statement.)" if self.keys.there else ""))
         elif fresh and self.all_done():
             self.once_more()
+        elif verdict.word in DONE and (still_open := self.next_open(after=exercise)) is not None:
+            self.screen.say(f"\nNext is {still_open.id}" + (": n goes there." if self.keys.there else "."))
         self.bench.prepare(self.current)
 
     def judged(self, exercise: Exercise, data: bytes, heard: Callable[[Verdict], None] | None = None) -> Verdict | None:
@@ -194,7 +198,7 @@ class Watch:
                 fallen.append(exercise)
         if fallen:
             self.screen.say(f"No longer right: {', '.join(e.id for e in fallen)}.")
-            self.current = fallen[0]
+            self.current = self.announced = fallen[0]
         else:
             self.screen.say("All of it holds. Next: attngrade quiz --interview")
 

@@ -14,6 +14,7 @@ from ..render.terminal import as_text, next_step, not_written
 from ..verdict import Reason, Verdict, Word
 
 KEYS = "h hint · s statement · l list · n next · p plot · r reset · z quiz · q quit"
+BACK = "m verdict again"
 LEAST_ROWS = 6
 
 
@@ -23,6 +24,7 @@ class Screen:
     def __init__(self, interactive: bool):
         self.interactive = interactive
         self.drawn_at: tuple[int, int] = (0, 0)
+        self.last = ""  # what stands at the bottom
 
     def size(self) -> tuple[int, int]:
         """Columns and rows. The terminal itself is asked, since COLUMNS and LINES don't follow a resize."""
@@ -37,8 +39,15 @@ class Screen:
 
     def say(self, text: str) -> None:
         """A sentence below what is there, wrapped at words, seen at once."""
-        click.echo("\n".join(click.wrap_text(line, min(100, self.size()[0])) for line in text.split("\n")))
+        self.last = text
+        width = min(100, self.size()[0])
+        click.echo("\n".join("\n".join(keys_told(line, width)) if " · " in line else click.wrap_text(line, width) for line in text.split("\n")))
         sys.stdout.flush()
+
+    def say_once(self, text: str) -> None:
+        """The same, unless that is what stands there."""
+        if text != self.last:
+            self.say(text)
 
     def resized(self) -> bool:
         """Whether the last drawing was for another size."""
@@ -58,10 +67,12 @@ class Screen:
         if live:
             click.clear()
         click.echo("\n".join([*lines, *foot]))
+        self.last = ""
 
     def back(self, done: int, total: int, watching: Exercise) -> None:
         """After another command: what is watched, and the keys."""
-        click.echo("\n".join(self.foot(done, total, watching, min(100, max(40, self.size()[0])), f"m verdict again · {KEYS}")))
+        self.last = f"{BACK} · {KEYS}"
+        click.echo("\n".join(self.foot(done, total, watching, min(100, max(40, self.size()[0])), self.last)))
 
     def foot(self, done: int, total: int, watching: Exercise, width: int, keys: str = KEYS) -> list[str]:
         """Progress, and the keys where there is a keyboard."""

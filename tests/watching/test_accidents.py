@@ -75,6 +75,11 @@ def test_after_a_pass_the_bottom_names_the_next_exercise_alone(watching, path):
     screen = session.expect("Next is exercise02")
     assert "watching exercise02_softmax_jacobian.py" in screen
     assert screen.count("Next") == 1
+    session.type("n")  # to the one that was named and not shown yet, and none is passed over
+    assert "watching exercise02_softmax_jacobian.py" in session.expect("Not written yet")
+    save(path, RIGHT + "\n")
+
+    assert "watching exercise01_variance.py" in session.expect("Next is exercise02: n goes there.")
 
 
 def test_a_reset_exercise_is_open_again(watching, path):

@@ -230,9 +230,11 @@ def test_arrow_keys_and_unknown_keys_do_no_harm(watching):
     session.expect("q quit")
     session.forget()
     session.type("\x1b[A\x1b[24~é")
-    session.type("x")
+    session.type("x?")
 
-    session.expect("h hint · s statement")
+    session.expect("m verdict again · h hint · s statement")
+    session.type("l")
+    assert session.expect("exercise06").partition("exercise01")[0].count("h hint") == 1
     assert session.process.poll() is None
 
 
@@ -256,9 +258,9 @@ def test_the_quiz_gets_the_terminal_and_gives_it_back(watching):
     session.type(":quit\n")
     session.until(lambda: ":quit" in session.screen, "the typed line, echoed")
     session.forget()
-    session.type("x")
+    session.type("l")
 
-    session.expect("h hint · s statement", timeout=30)
+    session.expect("exercise06", timeout=30)
 
 
 def test_n_goes_on_and_the_screen_follows(watching):
