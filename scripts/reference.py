@@ -26,6 +26,7 @@ from . import licences
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 NOTE = "<!-- Written by `make docs`; don't edit by hand. -->\n"
+WIDTH = 78  # what click takes of a terminal with 80 columns
 REASONS = {
     Reason.WRONG_RESULT: "a check found a wrong result", Reason.RULE_BROKEN: "a call that is off limits",
     Reason.NOT_IMPLEMENTED: "a function is missing or raises NotImplementedError", Reason.LOAD_ERROR: "the file can't be loaded",
@@ -36,7 +37,7 @@ REASONS = {
 
 def walk(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[tuple[str, str]]:
     """Every command with its help, groups before what is in them."""
-    with click.Context(command, info_name=name, parent=parent, terminal_width=80) as context:
+    with click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH, **command.context_settings) as context:
         yield context.command_path, command.get_help(context)
         if isinstance(command, click.Group):
             for inner in command.list_commands(context):

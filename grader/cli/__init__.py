@@ -66,7 +66,7 @@ class LazyGroup(click.Group):
         except click.UsageError:
             import difflib
 
-            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            near = difflib.get_close_matches(args[0], COMMANDS, 1, cutoff=0.7)  # "next" is no "export"
             raise click.UsageError(f"There is no command {args[0]!r}." + (f" Did you mean `attngrade {near[0]}`?" if near else " `attngrade --help` lists them."), ctx) from None
 
 

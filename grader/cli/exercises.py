@@ -10,7 +10,7 @@ import shutil
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -20,7 +20,9 @@ from .plain import colours
 
 if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
+    from ..store import Store
 
+DONE = ("passed", "provisional")
 CHECK_LINE = re.compile(r"\s*Check\b.*attngrade check ")  # the last line of a stub, which `show` says itself
 PACK = click.option("--pack", type=click.Path(path_type=Path, file_okay=False), help="Use the exercise set in this folder.")
 FORMAT = click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -39,28 +41,38 @@ def list_(style: str, pack: Path | None, workspace: Path | None) -> None:
     found = open_pack(pack)
     if workspace is not None:
         find(workspace, found)  # what was named has to be there
-    rows = [_row(exercise, state_of(exercise, found, workspace)) for exercise in found.exercises]
+    states = [state_of(exercise, found, workspace) for exercise in found.exercises]
+    rows = [_row(exercise, state) for exercise, state in zip(found.exercises, states, strict=True)]
     if style == "json":
         click.echo(json.dumps({"schema_version": 1, "exercises": rows}, indent=1))
         return
     width = shutil.get_terminal_size((80, 24)).columns
     title = max(len(row["title"]) for row in rows)
-    for row in rows:
+    for row, state in zip(rows, states, strict=True):
         needs = "  (GPU to pass)" if row["gpu"] else ""
-        click.echo(f"{row['exercise']}  {row['title']:<{title}}  {row['state']:<11}  {row['best']:g}/{row['points'] + row['stretch_points']:g}{needs}"[:width])
+        where = "fails now, best " if state.passed_before else f"{state.word:<11}  "
+        click.echo(f"{row['exercise']}  {row['title']:<{title}}  {where}{row['best']:g}/{row['points'] + row['stretch_points']:g}{needs}"[:width])
         click.echo(click.wrap_text(row["promise"], width, "            ", "            "))
     click.echo("\nRead one: attngrade show 1.  Check one: attngrade check 1.")
 
 
-def _row(exercise: Exercise, state: tuple[str, float]) -> dict[str, Any]:
+def _row(exercise: Exercise, state: State) -> dict[str, Any]:
     return {
-        "exercise": exercise.id, "slug": exercise.slug, "title": exercise.title, "promise": exercise.promise, "state": state[0], "best": state[1],
+        "exercise": exercise.id, "slug": exercise.slug, "title": exercise.title, "promise": exercise.promise, "state": state.word, "best": state.best,
         "points": exercise.points, "stretch_points": exercise.stretch_points, "gpu": exercise.gpu, "framework": exercise.framework,
     }
 
 
-def state_of(exercise: Exercise, pack: Pack, folder: Path | None = None) -> tuple[str, float]:
-    """``passed``, ``provisional``, ``failed``, ``started``, ``untouched`` or ``no file``, and the best score so far."""
+class State(NamedTuple):
+    """``passed``, ``provisional``, ``failed``, ``started``, ``untouched`` or ``no file``; the best score so far; whether what fails has passed before."""
+
+    word: str
+    best: float
+    passed_before: bool = False
+
+
+def state_of(exercise: Exercise, pack: Pack, folder: Path | None = None) -> State:
+    """Where one stands with an exercise."""
     from ..store import StoreProblem, open_store
     from ..workspace import find
 
@@ -73,14 +85,16 @@ def state_of(exercise: Exercise, pack: Pack, folder: Path | None = None) -> tupl
     if attempts:
         same = {attempt.verdict for attempt in attempts if attempt.sha256 == attempts[-1].sha256} | {attempts[-1].verdict}
         last = attempts[-1].verdict  # what no longer holds is demoted; a pass on a GPU outlasts a look without one
-        return ("passed" if last == "provisional" and "passed" in same else last if last in ("passed", "provisional") else "failed"), best
+        if last not in DONE:
+            return State("failed", best, any(attempt.verdict in DONE for attempt in attempts))
+        return State("passed" if "passed" in same else last, best)
     try:
         place = find(folder, pack)
     except UsageProblem:
-        return "no file", best
+        return State("no file", best)
     if not place.path(exercise).is_file():
-        return "no file", best
-    return ("untouched" if place.untouched(exercise) else "started"), best
+        return State("no file", best)
+    return State("untouched" if place.untouched(exercise) else "started", best)
 
 
 @click.command("show", epilog="Example: attngrade show exercise03")
@@ -159,12 +173,14 @@ def hint(exercise: str, again: bool, style: str, pack: Path | None) -> None:
         coming = None if again else following(found, store)
         if coming is not None:
             store.add(Hint(found.key, store.hints_shown(found.key) + 1, coming.about), at=datetime.now(UTC))
+        open_to_see = _may_see(found, store)
         said = seen(found, store) if again else [coming] if coming is not None else []
     if style == "json":
         click.echo(json.dumps({"schema_version": 1, "exercise": found.id, "hints": [asdict(each) for each in said]}, indent=1))
         return
+    reference = f"attngrade solution {found.number}" + ("" if open_to_see else " --give-up")
     none = (f"You have seen no hint yet. `attngrade hint {found.number}` shows the first." if again else
-            f"You have seen all {len(found.hints)} hints (--again shows them). `attngrade solution {found.number} --give-up` shows the reference.")
+            f"You have seen all {len(found.hints)} hints (--again shows them). `{reference}` shows the reference.")
     for sentence in [each.sentence for each in said] or [none]:
         click.echo(click.wrap_text(sentence, min(shutil.get_terminal_size((80, 24)).columns, 100)))
 
@@ -185,7 +201,7 @@ def solution(exercise: str, give_up: bool, diff: bool, style: str, pack: Path | 
     pack_found = open_pack(pack)
     found = pack_found.find(exercise)
     with open_store() as store:
-        earned = store.passed(found.key) or store.gave_up(found.key) or any(entry.record.verdict == "provisional" for entry in store.attempts(found.key))
+        earned = _may_see(found, store)
         if not earned and not give_up:
             raise UsageProblem(f"{found.id} isn't passed yet. `attngrade hint {found.number}` helps; `--give-up` shows the reference and is recorded.")
         if not earned:
@@ -196,6 +212,11 @@ def solution(exercise: str, give_up: bool, diff: bool, style: str, pack: Path | 
         click.echo(json.dumps({"schema_version": 1, "exercise": found.id, "source": text, "diff": apart}, indent=1))
     else:
         click.echo(text if apart is None else apart or "Your file is the reference, line by line.")
+
+
+def _may_see(exercise: Exercise, store: Store) -> bool:
+    """Whether the reference is open: passed, or given up already."""
+    return store.passed(exercise.key) or store.gave_up(exercise.key) or any(entry.record.verdict == "provisional" for entry in store.attempts(exercise.key))
 
 
 def _apart(own: Path, reference: str) -> str:

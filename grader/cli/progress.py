@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageProblem
-from .reckoning import mistakes, spoken, streak, time_to_pass
+from .reckoning import PASSING, mistakes, spoken, streak, time_to_pass
 
 if TYPE_CHECKING:
     from ..catalog import Pack
@@ -78,6 +78,7 @@ def _exercise(store: Store, exercise: Any, attempts: list[Any]) -> dict[str, Any
     best = max(mine, key=lambda entry: (entry.record.verdict == "passed", entry.record.score), default=None)
     return {
         "id": exercise.id, "title": exercise.title, "verdict": best.record.verdict if best else "untried",
+        "latest": mine[-1].record.verdict if mine else "untried",
         "score": best.record.score if best else 0.0, "max_score": best.record.max_score if best else exercise.points + exercise.stretch_points,
         "attempts": len(mine), "hints": store.hints_shown(exercise.key), "gave_up": store.gave_up(exercise.key),
         "time_to_pass_s": time_to_pass(mine, [entry.at for entry in store.entries(Hint, about=exercise.key)]),
@@ -140,6 +141,7 @@ def _exercise_row(row: dict[str, Any], wide: int) -> str:
     extra += [f"{row['hints']} hint{'s' if row['hints'] > 1 else ''}"] if row["hints"] else []
     extra += [spoken(row["time_to_pass_s"])] if row["time_to_pass_s"] else []
     extra += ["solution seen"] if row["gave_up"] else []
+    extra += ["its file fails now"] if row["verdict"] in PASSING and row["latest"] not in PASSING else []
     sign = {"passed": "✓", "untried": " "}.get(row["verdict"], "·")
     return f"  {sign} {row['id'][-2:]} {row['title'][:wide]:{wide}} {row['verdict']:11} {row['score']:g}/{row['max_score']:g}  {', '.join(extra)}".rstrip()
 

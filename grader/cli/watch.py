@@ -32,13 +32,13 @@ def watch(exercise: str | None, pack: Path | None, workspace: Path | None, isola
     from ..watching.loop import Watch
     from ..workspace import find
     from .check import chosen_device, fresh_seed, remember
-    from .exercises import state_of
+    from .exercises import DONE, state_of
 
     need_workers()
     found = open_pack(pack)
     place = find(workspace, found)
     exercises = found.exercises
-    done = {e.id: state_of(e, found, place.folder)[0] in ("passed", "provisional") for e in exercises}
+    done = {e.id: state_of(e, found, place.folder).word in DONE for e in exercises}
     current = found.find(exercise) if exercise else next((e for e in exercises if not done[e.id]), exercises[0])
 
     def on_verdict(one: Exercise, data: bytes, verdict: Verdict) -> None:

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from .completion import exercise_names
-from .exercises import PACK, WORKSPACE, state_of
+from .exercises import DONE, PACK, WORKSPACE, state_of
 from .plain import say
 
 if TYPE_CHECKING:
     from ..catalog import Exercise
     from ..workspace import Workspace
-
-
-DONE = ("passed", "provisional")
 
 
 @click.command("init", epilog="Example: attngrade init my_attention")
@@ -69,12 +66,13 @@ def standing() -> None:
     except UsageProblem:
         click.echo("You have no workspace here.\nNext: attngrade init my_attention   (writes the exercises into a new folder)")
         return
-    states = {exercise.id: state_of(exercise, pack, place.folder)[0] for exercise in pack.exercises}
+    found = {exercise.id: state_of(exercise, pack, place.folder) for exercise in pack.exercises}
+    states = {name: state.word for name, state in found.items()}
     done = sum(state in DONE for state in states.values())
     click.echo(f"{place.folder}: {done} of {len(states)} exercises done.")
     for exercise in pack.exercises:
         again = " (its file is the stub again)" if states[exercise.id] in DONE and place.untouched(exercise) else ""
-        click.echo(f"  {exercise.id}  {exercise.title}: {states[exercise.id]}{again}")
+        click.echo(f"  {exercise.id}  {exercise.title}: {'passed before, its file fails now' if found[exercise.id].passed_before else states[exercise.id]}{again}")
     click.echo(_next(place, pack.exercises, states))
 
 

@@ -102,3 +102,10 @@ def test_every_declared_dependency_has_its_licence_on_the_page():
         assert not extra or f"## Extra `{extra}`" in page, "run `make docs`"
         assert all(f"| {name} | " in page for name in names), "run `make docs`"
     assert "not installed here" not in page and "not stated" not in page
+
+
+@pytest.mark.parametrize("command", ["mark", "export anki"])
+def test_the_page_says_what_help_says_at_80_columns(command):
+    printed = subprocess.run([sys.executable, "-m", "attngrade", *command.split(), "--help"], env={**os.environ, "COLUMNS": "80"}, capture_output=True, text=True, check=True)
+
+    assert dict(reference.walk(reference.cli, "attngrade"))[f"attngrade {command}"] == printed.stdout.rstrip("\n")

@@ -179,3 +179,12 @@ def test_a_fault_of_the_grader_is_no_failed_check_and_says_how_to_report_it(worl
 
     assert code == 3 and "fault of attngrade" in told and "ATTNGRADE_TRACEBACK=1" in told and "Traceback" not in told
     assert "Traceback (most recent call last)" in whole and "ZeroDivisionError" in whole
+
+
+@pytest.mark.parametrize(("typed", "offered"), [("chek", "check"), ("qiuz", "quiz"), ("wacth", "watch"), ("next", ""), ("submit", "")])
+def test_a_mistyped_command_offers_the_one_that_is_meant_and_no_other(typed, offered, capsys):
+    with pytest.raises(SystemExit):
+        main([typed])
+    told = capsys.readouterr().err
+
+    assert (f"Did you mean `attngrade {offered}`?" in told) if offered else ("Did you mean" not in told and "`attngrade --help` lists them" in told)

@@ -85,3 +85,11 @@ def test_after_the_last_there_is_none_and_again_shows_them_all_in_order(store):
     assert pressed(store) == ""
     assert [each.sentence for each in seen(SIXTH, store)] == said
     assert store.hints_shown("exercise06") == len(SIXTH.hints) + 1
+
+
+@pytest.mark.parametrize(("verdict", "command"), [("passed", "attngrade solution 6`"), ("failed", "attngrade solution 6 --give-up`")])
+def test_after_the_last_hint_the_way_to_the_reference_is_the_one_that_is_open(attngrade, tmp_path, verdict, command):
+    with open_store(tmp_path / "home" / "attngrade.db") as kept:
+        kept.add_all([Attempt("exercise06", verdict, 1, 2), *(Hint("exercise06", number + 1) for number in range(len(SIXTH.hints)))], datetime.now(UTC))
+
+    assert command in " ".join(attngrade("hint", "6").stdout.split())

@@ -53,6 +53,23 @@ def test_the_screen_says_the_same_and_what_to_do_next(home: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+def test_what_passed_before_and_fails_now_is_told_alike_by_all_three_commands(home: Path, tmp_path: Path) -> None:
+    with open_store(home / "attngrade.db") as store:
+        store.add(Attempt("exercise03", "failed", 3, 12), datetime.now(UTC))
+    environ = {**os.environ, "ATTNGRADE_HOME": str(home)}
+
+    def told(*arguments: str) -> str:
+        done = subprocess.run([sys.executable, "-m", "attngrade", *arguments], capture_output=True, text=True, env=environ, cwd=tmp_path / "mine", check=True)
+        return next(line for line in done.stdout.splitlines() if "Causal mask" in line)
+
+    (tmp_path / "mine").mkdir()
+    subprocess.run([sys.executable, "-m", "attngrade", "init"], env=environ, cwd=tmp_path / "mine", check=True, capture_output=True)
+    assert "fails now, best 12/" in told("list")
+    assert told() == "  exercise03  Causal mask: passed before, its file fails now"
+    assert told("progress").endswith("its file fails now")
+    assert json.loads(progress(home, "--format", "json").stdout)["exercises"][2]["latest"] == "failed"
+
+
 def test_a_fresh_start_is_no_error(tmp_path: Path) -> None:
     done = progress(tmp_path / "new")
 
