@@ -7,7 +7,7 @@ import re
 from ..verdict import Outcome, Reason, Verdict, Word
 from .evidence import parted, rows
 from .html import environment
-from .terminal import MARKS, UNSEEN, counted, not_written, sentences
+from .terminal import MARKS, UNSEEN, counted, not_written, sentences, told_once
 from .text import tame
 
 
@@ -19,7 +19,7 @@ def as_html(verdict: Verdict) -> str:
     return environment().get_template("verdict.html.j2").render(
         verdict=verdict, mark=MARKS[verdict.word][0], sentences=sentences(verdict), failed=whole, same=len(same), others=others,
         unseen=unseen if verdict.word is Word.PROVISIONAL else [], unwritten=not_written(verdict), printed=tame(verdict.output.strip(), lines=40, width=300),
-        counted=counted(verdict), paragraphs=paragraphs, evidence=rows,
+        named=told_once(verdict), counted=counted(verdict), paragraphs=paragraphs, evidence=rows,
         jail=f"jail: {verdict.isolation}{note}" if verdict.isolation != "process" else f"no jail: your code ran as a plain process{note}",
         next_step=next_step(verdict),
     )  # fmt: skip

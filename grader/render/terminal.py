@@ -88,10 +88,10 @@ def details(page: Page, verdict: Verdict, closing: str | None = None) -> None:
         page.add(sentence, 2)
     if verdict.line_shown:
         page.add(f"{verdict.line:>4} | {verdict.line_shown}", 2)
-    for named in verdict.misconceptions:
+    for functions, message in told_once(verdict):
         page.add()
-        page.add(f"In {named.function}:", 2, bold=True) if named.function else None
-        advice(page, named.message)
+        page.add(f"In {', '.join(functions)}:", 2, bold=True) if functions else None
+        advice(page, message)
     _evidence(page, verdict)
     _rest(page, verdict)
     _printed(page, verdict)
@@ -112,6 +112,14 @@ def sentences(verdict: Verdict) -> list[str]:
     lost = sum(check.reason is Reason.RULE_BROKEN for check in verdict.failed)
     cost = [f"{'That costs' if len(rules) == 1 else 'These cost'} {lost} check{'s' if lost != 1 else ''}."] if lost else []
     return [sentence for sentence in (told, *rules, *cost) if sentence]
+
+
+def told_once(verdict: Verdict) -> list[tuple[list[str], str]]:
+    """What was named, with the functions that it was named in: one that others call is heard in all of them, and said once."""
+    said: dict[str, list[str]] = {}
+    for named in verdict.misconceptions:
+        said.setdefault(named.message, []).extend([named.function] if named.function else [])
+    return [(functions, message) for message, functions in said.items()]
 
 
 def advice(page: Page, text: str) -> None:
@@ -202,8 +210,8 @@ def _printed(page: Page, verdict: Verdict) -> None:
         page.add()
         page.add("Your code printed:", 2)
         for line in tame(verdict.output.strip(), lines=12, width=300).split("\n"):
-            for piece in textwrap.wrap(line, page.width - 4, drop_whitespace=False) or [""]:
-                page.lines.append(("  " + page.style(f"| {piece}", dim=True)).rstrip())
+            first, *rest = textwrap.wrap(line, page.width - 4, drop_whitespace=False, break_on_hyphens=False) or [""]
+            page.lines += [("  " + page.style(f"| {piece}", dim=True)).rstrip() for piece in (first, *(each.lstrip() for each in rest))]
 
 
 def next_step(verdict: Verdict) -> str:

@@ -9,7 +9,7 @@ import pytest
 from attngrade.render.cell import as_html
 from attngrade.render.evidence import rows, tidy
 from attngrade.render.terminal import as_text
-from attngrade.verdict import CheckResult, Evidence, Outcome, Reason, Verdict, Word
+from attngrade.verdict import CheckResult, Evidence, Named, Outcome, Reason, Verdict, Word
 
 
 def failure(name: str = "a", message: str = "The result is wrong.", reason: Reason = Reason.WRONG_RESULT, functions: tuple[str, ...] = ("f",), **seen) -> CheckResult:
@@ -173,6 +173,21 @@ def test_a_file_that_does_not_load_ran_no_check_and_the_line_is_next():
     assert "None of the 1 checks could run." in text
     assert "Next: mend line 34 and save the file." in text
     assert "hint" not in text
+
+
+def test_one_mistake_in_what_several_functions_call_is_told_once():
+    named = [Named("in-place", "You write into the caller's array.", function) for function in ("softmax", "vjp")] + [Named("sign", "Your sign is turned.", "vjp")]
+    text, page = screen(failure(note="is off"), misconceptions=tuple(named)), as_html(Verdict("exercise02", "", Word.FAILED, misconceptions=tuple(named)))
+
+    assert text.count("You write into") == page.count("You write into") == 1
+    assert "  In softmax, vjp:\n" in text and "  In vjp:\n" in text
+    assert "In <code>softmax</code>, <code>vjp</code>:" in page
+
+
+def test_what_the_code_printed_is_broken_between_words():
+    text = screen(failure(note="is off"), output="exercise01_variance.py:39: RuntimeWarning: invalid value encountered in scalar divide\n    indented", width=60)
+
+    assert "  | exercise01_variance.py:39: RuntimeWarning: invalid value\n  | encountered in scalar divide\n  |     indented" in text
 
 
 def test_a_stub_says_what_to_write_first_in_the_order_of_the_file():
