@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import difflib
 import json
-import re
 import shutil
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from ..store import Store
 
 DONE = ("passed", "provisional")
-CHECK_LINE = re.compile(r"\s*Check\b.*attngrade check ")  # the last line of a stub, which `show` says itself
 PACK = click.option("--pack", type=click.Path(path_type=Path, file_okay=False), help="Use the exercise set in this folder.")
 FORMAT = click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 WORKSPACE = click.option("--workspace", type=click.Path(path_type=Path, file_okay=False), help="The folder with your files.")
@@ -103,6 +101,7 @@ def state_of(exercise: Exercise, pack: Pack, folder: Path | None = None) -> Stat
 def show(exercise: str, pack: Path | None) -> None:
     """The statement of EXERCISE: what to build, shapes, rules."""
     from ..catalog import open_pack
+    from .statements import function, off_limits, statement
 
     found = open_pack(pack).find(exercise)
     tree = ast.parse(found.stub.read_text(encoding="utf-8"))
@@ -110,51 +109,15 @@ def show(exercise: str, pack: Path | None) -> None:
     points = f"{found.points:g} points" + (f" + {found.stretch_points:g} stretch" if found.stretch_points else "")
     click.secho(click.wrap_text(f"{found.id}, {found.title}: {points}", width), bold=True, color=colours())
     click.echo(click.wrap_text(found.promise, width) + "\n")
-    click.echo("\n".join(statement(ast.get_docstring(tree) or "", width)) + "\n")
+    text = ast.get_docstring(tree) or ""
+    click.echo("\n".join(statement(text, width)) + "\n")
+    if found.off_limits and "off limits" not in text.lower():
+        click.echo(click.wrap_text(off_limits(found), width) + "\n")
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in found.functions:
-            _function(node, width)
+            click.echo("\n".join(function(node, width)))
     needs = "numpy" if found.framework == "numpy" else "torch" + (", triton, and a CUDA device to pass" if found.gpu else "")
     click.echo(click.wrap_text(f"Needs {needs}.  Check it: attngrade check {found.number}.  Help: attngrade hint {found.number}.", width))
-
-
-def statement(text: str, width: int) -> list[str]:
-    """A stub's docstring for a screen: prose is filled, formulas stay as they are, a remark that is too far to the right stands nearer, or below."""
-    from ..render.prose import blocks, wrapped
-
-    lines: list[str] = []
-    for block in blocks("\n".join(line for line in text.split("\n") if not CHECK_LINE.match(line))):
-        lines += [""] if lines else []
-        if block.kind == "code":
-            lines += [piece for line in block.lines for piece in _formula(line, width)]
-        else:
-            lines += wrapped("\n".join(f"- {line}" for line in block.lines) if block.kind == "list" else block.lines[0], width)
-    return lines
-
-
-def _formula(line: str, width: int) -> list[str]:
-    """A line of code or algebra, broken where it has gaps if it is too long; its first line at four spaces, the others at eight."""
-    if len(line) + 4 <= width:
-        return [f"    {line}"]
-    made = ["   "]
-    for gap, piece in re.findall(r"( *)(\S+(?: \S+)*)", line):
-        apart = gap[:4] or " "
-        if len(made[-1] + apart + piece) > width and made[-1].strip():
-            made.append(" " * 8 + piece)
-        else:
-            made[-1] += apart + piece
-    return made
-
-
-def _function(node: ast.FunctionDef | ast.ClassDef, width: int) -> None:
-    coloured = colours()
-    if isinstance(node, ast.FunctionDef):
-        click.secho(click.wrap_text(f"{node.name}({ast.unparse(node.args)})", width, "", "        "), bold=True, color=coloured)
-    else:
-        click.secho(f"class {node.name}", bold=True, color=coloured)
-    for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
-        click.echo(click.wrap_text(" ".join(paragraph.split()), width, "    ", "    "))
-    click.echo()
 
 
 @click.command("hint", epilog="Example: attngrade hint exercise03")

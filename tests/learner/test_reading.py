@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from attngrade.catalog import builtin
-from attngrade.cli.exercises import statement
+from attngrade.cli.statements import off_limits, statement
 
 pty = pytest.importorskip("pty")
 
@@ -21,6 +21,7 @@ def test_a_statement_fits_the_terminal(attngrade, exercise, width):
     told = attngrade("show", exercise.id, environ={"COLUMNS": str(width)})
 
     assert max(map(len, told.stdout.split("\n"))) <= width
+    assert told.stdout.lower().count("off limits") == bool(exercise.off_limits)
     assert told.stdout.count("attngrade check") == 1
 
 
@@ -43,6 +44,21 @@ def test_all_words_of_a_statement_are_there():
         wanted = [line for line in text.split("\n") if not re.match(r"Check\b", line)]
 
         assert " ".join(statement(text, 60)).split() == " ".join(wanted).split()
+
+
+def test_what_is_off_limits_is_told_by_function_and_many_modules_are_counted():
+    told = off_limits(builtin().find("exercise06"))
+
+    assert told.startswith("Off limits: scaled_dot_product_attention, ")
+    assert "; in blockwise_attention and flash_attention also softmax, " in told
+    assert re.search(r"the modules (\w[\w.]*, ){4}\w+ and \d+ more that bring what is asked for\.$", told)
+
+
+def test_a_class_is_shown_with_its_methods(attngrade):
+    told = attngrade("show", "5").stdout
+
+    assert "    __init__(head_dim, eps=1e-06)\n        Hold exactly two parameters" in told
+    assert "    forward(q, k)\n        Return the tuple" in told
 
 
 def test_points_in_the_list_are_out_of_all_there_are(attngrade, tmp_path):
