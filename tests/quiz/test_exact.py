@@ -26,7 +26,12 @@ FORMS = [
     ("p_i (delta_ij - p_j)", ENTRY, True, ["p_i(delta_ij - p_j)", "p_i (δ_ij − p_j)", "p_i delta_ij - p_i p_j", "$p_i(\\delta_{ij}-p_j)$", "pᵢ(δᵢⱼ − pⱼ)"]),
     ("p_i (delta_ij - p_j)", ENTRY, False, ["p_i(1-p_j)", "p_i p_j", "delta_ij - p_j"]),
     ("4 GiB", UNITS, True, ["4 GiB", "4GiB", "4.29 GB", "4294967296", "4096 MiB", "about 4.3 GB", "8192^2*32*2"]),
-    ("4 GiB", UNITS, False, ["4 GB", "2 GiB", "4"]),
+    ("4 GiB", UNITS, False, ["4 GB", "2 GiB"]),
+    ("4", {}, True, ["4", "4x", "4 x", "4×", "x4", "a factor of 4", "by a factor of 4", "by 4", "factor 4", "four", "Four.", "fourfold", "4-fold", "4 times", "4x smaller",
+                     "it's about 4x", "32/8 = 4"]),
+    ("4", {}, False, ["8x", "a factor of 32", "eight"]),
+    ("1/2", {}, True, ["half", "a half", "one half", "0.5"]),
+    ("sqrt(d_k)", DK, True, ["a factor of sqrt(d_k)", "by sqrt(d_k)"]),
 ]  # fmt: skip
 
 
@@ -41,6 +46,12 @@ def test_a_typed_form_is_judged_by_its_value(answer: str, names: dict[str, str],
 def test_what_can_t_be_read_is_asked_again(typed: str) -> None:
     with pytest.raises(Unreadable):
         judge_slot(Slot("x", "x", "sqrt(d_k)", DK), typed)
+
+
+@pytest.mark.parametrize("typed", ["4", "about 4.3", "8192 * 2"])
+def test_a_number_without_its_unit_is_asked_for_the_unit(typed: str) -> None:
+    with pytest.raises(Unreadable, match=r"In which unit.*GiB, GB, MiB"):
+        judge_slot(Slot("x", "x", "4 GiB", UNITS), typed)
 
 
 def test_an_unreadable_answer_spends_no_attempt_and_says_why() -> None:

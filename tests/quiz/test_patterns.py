@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from attngrade.quiz.marking.lexicon import Lexicon
 from attngrade.quiz.marking.patterns import instances, parse_pattern
 from attngrade.quiz.marking.tokens import read
@@ -34,3 +35,13 @@ def test_a_pattern_can_ask_for_one_clause() -> None:
     assert found("not > sharp /c", "it can not be sharp") == 1
     assert found("not > sharp /c", "it is not linear, and sharp weights come back") == 0
     assert found("not > sharp", "it is not linear, and sharp weights come back") == 1
+
+
+@pytest.mark.parametrize(("typed", "meant"), [
+    ("independant", "independent"), ("independance", "independence"), ("trainng", "training"), ("indepedently", "independently"),  # a prefix takes these as they are
+    ("mashed", "mashed"), ("indeps", "indeps"), ("saturates", "saturates"),
+])
+def test_one_wrong_letter_is_mended_in_a_word_that_a_prefix_takes_too(typed: str, meant: str) -> None:
+    lexicon = Lexicon({"a": "indep*\ntrain*\nmash*\nsaturat*", "spelling": "independent independence independently training masked saturated"}, ["a"])
+
+    assert lexicon.mend(typed) == meant

@@ -115,6 +115,7 @@ class Lexicon:
         self._known = known
         self._stems: set[str] = set()
         self._prefixes: tuple[str, ...] = ()
+        self._spelling: tuple[str, ...] = ()
         self._words: dict[str, list[str]] = {}
         self._mended: dict[str, str] = {}
         self._vocabulary(phrasings.get("spelling", ""))
@@ -133,7 +134,8 @@ class Lexicon:
         items = [item for concept in self.concepts.values() for phrase in concept.phrases for item in phrase]
         self._stems = {each for item in items for each in item.stems}
         self._prefixes = tuple({prefix for item in items for prefix in item.prefixes})
-        words = set(spelling.split()) | {each for each in self._stems | set(self._prefixes) if len(each) > 4 and each.isalpha()}
+        self._spelling = tuple(spelling.split())
+        words = set(self._spelling) | {each for each in self._stems | set(self._prefixes) if len(each) > 4 and each.isalpha()}
         for word in words:
             self._words.setdefault(word[0], []).append(word)
 
@@ -141,11 +143,19 @@ class Lexicon:
         """The lexicon's word that a misspelt one was meant to be; any other word as it is."""
         if len(word) < 5 or not word.isalpha() or word in self._known:
             return word
-        if stem(word) in self._stems or word.startswith(self._prefixes) or stem(word) in self._known:
+        taken = word.startswith(self._prefixes)
+        if not taken and (stem(word) in self._known or stem(word) in self._stems):
             return word
         if word not in self._mended:
-            self._mended[word] = self._nearest(word) if len(self._mended) < 4000 else word
+            mend = self._slip if taken else self._nearest
+            self._mended[word] = mend(word) if len(self._mended) < 4000 else word
         return self._mended[word]
+
+    def _slip(self, word: str) -> str:
+        """A word that a prefix takes as it is: mended all the same where one letter is wrong within a word of the list of spellings that the prefix takes, too."""
+        prefixes = [prefix for prefix in self._prefixes if word.startswith(prefix)]
+        alike = (each for each in self._spelling if each[-1] == word[-1] and all(map(each.startswith, prefixes)))
+        return next((each for each in alike if distance(word, each, 1) == 1), word)
 
     def _nearest(self, word: str) -> str:
         most = 1 if len(word) < 8 else 2

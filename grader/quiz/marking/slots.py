@@ -14,7 +14,12 @@ from .expression import Column, Matrix, Row, Unreadable, Value, parse
 Expression = Callable[[Mapping[str, Value]], Value]
 POINTS = 7
 KINDS = ("size", "scalar", "positive", "probability", "bit", "simplex", "vector", "matrix")
-_LEAD = re.compile(r"^\s*(?:(?:it(?:'s| is)|about|roughly|approximately|approx\.?|exactly|ca\.?|answer|the answer is)\s*:?|[~≈=])\s*", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^\s*(?:(?:(?:it(?:'s| is)|about|roughly|approximately|approx\.?|exactly|ca\.?|answer|the answer is|by|(?:an?\s+)?factor(?:\s+of)?|an?(?=\s+(?:half|quarter)\b))(?![\w(])\s*:?|[~≈=])\s*)+", re.IGNORECASE
+)
+_TIMES = re.compile(r"(?<=\w)\s*(?:x|×|times|-?\s?fold)(?:\s+(?:smaller|less|fewer|lower))?$", re.IGNORECASE)
+_UP_TO_TWELVE = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_NUMBERS = {word: str(number) for number, word in enumerate(_UP_TO_TWELVE)} | {"half": "(1/2)", "quarter": "(1/4)"}
 
 
 def judge_slot(slot: Slot, text: str) -> tuple[bool, str]:
@@ -25,7 +30,14 @@ def judge_slot(slot: Slot, text: str) -> tuple[bool, str]:
     for wrong in slot.wrong:
         if _same(slot, given, parse(wrong.pattern, slot.names)):
             return False, wrong.note
+    if _lacks_unit(slot, text):
+        raise Unreadable(f"In which unit? Write it behind the number: {', '.join(slot.names)}.")
     return False, ""
+
+
+def _lacks_unit(slot: Slot, text: str) -> bool:
+    """Whether the slot's names are units and the text has none of them."""
+    return bool(slot.names) and not any(kind in KINDS for kind in slot.names.values()) and not re.search(r"[A-Za-z]", _LEAD.sub("", text))
 
 
 def split_slots(slots: tuple[Slot, ...], answer: str) -> dict[str, str]:
@@ -47,12 +59,19 @@ def split_slots(slots: tuple[Slot, ...], answer: str) -> dict[str, str]:
     raise Unreadable(f"Give each of {', '.join(s.id for s in slots)} on a line of its own, as `{slots[0].id} = ...`; missing: {missing}.")
 
 
+def _plainly(text: str) -> str:
+    """A bare number as it is said, `4x` or `fourfold`, as it is written."""
+    text = _TIMES.sub("", re.sub(r"^(?:x|×)\s*(?=\d)", "", text, flags=re.IGNORECASE))
+    return re.sub(r"[A-Za-z]+", lambda word: _NUMBERS.get(word.group().lower(), word.group()), text)
+
+
 def _plain(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.lower())
 
 
 def _read(slot: Slot, text: str) -> Expression:
     text = _LEAD.sub("", text.strip()).rstrip(" .;,!")
+    text = text if slot.names else _plainly(text)
     if not text:
         raise Unreadable(f"{slot.label}: nothing was given; type an expression.")
     sides = re.split(r"(?<![<>!=])=(?!=)", text)
