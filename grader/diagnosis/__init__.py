@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from ..catalog import Exercise
 from ..sandbox.proxy import Call
 from ..verdict import CheckResult, Outcome, Reason, Verdict
@@ -21,6 +23,7 @@ def wants_diagnosis(verdict: Verdict) -> bool:
     return any(check.reason in NAMEABLE for check in verdict.checks if check.outcome is not Outcome.PASSED) and bool(verdict.calls)
 
 
+@np.errstate(all="ignore")  # what a submission leaves unwritten is any number, and comparing such is no news for a person's screen
 def diagnosed(exercise: Exercise, verdict: Verdict, troupe: Troupe, silent: frozenset[str] = frozenset()) -> Verdict:
     """The verdict with the misconceptions that explain it, and with a symptom in the message of each check that failed on values.
 

@@ -57,6 +57,8 @@ def shapes(got: np.ndarray, want: np.ndarray) -> str:
 def masks(got: np.ndarray, want: np.ndarray) -> str:
     """Inverted, shifted, transposed masks."""
     got = got.astype(bool)
+    if want.size < 2:
+        return ""  # one entry is opposite for any reason
     if np.array_equal(got, ~want):
         return "Every entry is the opposite of what is right: True means may attend."
     if want.ndim >= 2:
@@ -149,7 +151,8 @@ def rows(got: np.ndarray, want: np.ndarray) -> str:
         if wrong.any() and not wrong.all() and flat.shape[-1] > 1:
             which = np.flatnonzero(flat.any(0))
             if len(which) < flat.shape[-1]:
-                return f"Only rows {', '.join(map(str, which[:6]))} of {flat.shape[-1]} are wrong."
+                named = ", ".join(map(str, which[:6]))
+                return f"Only {f'row {named} of {flat.shape[-1]} is' if len(which) == 1 else f'rows {named} of {flat.shape[-1]} are'} wrong, counted from 0."
     return ""
 
 

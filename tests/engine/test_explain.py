@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
+import pytest
+from attngrade import diagnosis
+from attngrade.catalog import builtin
 from attngrade.diagnosis import telling
 from attngrade.diagnosis.agreement import agree
 from attngrade.diagnosis.explain import explain
 from attngrade.diagnosis.stage import Role
+from attngrade.diagnosis.symptoms import symptom
 from attngrade.sandbox.proxy import Call
+from attngrade.verdict import Evidence, Verdict, Word
 
 
 def call(place: int, value: float, seconds: float = 0.01) -> Call:
@@ -72,3 +79,22 @@ def test_memory_is_evidence_only_where_a_check_found_it_too_much():
     assert not agree(large, small)
     assert agree(telling(verdict, frozenset({"a-check"}))[0], small)
     assert not agree(telling(verdict, frozenset())[0], small)
+
+
+def test_numbers_that_fit_nowhere_are_compared_in_silence(monkeypatch):
+    monkeypatch.setattr(diagnosis, "Stage", lambda *_: None)
+    monkeypatch.setattr(diagnosis, "explain", lambda *_: ([], frozenset(str(np.array([1e300]).astype(np.float32) - np.inf))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+
+        assert diagnosis.diagnosed(builtin().find("1"), Verdict("exercise01", "", Word.FAILED), None).misconceptions == ()
+
+
+@pytest.mark.parametrize(("got", "want", "told"), [
+    ([[9.0, 9], [1, 2], [3, 4]], [[1.0, 1], [1, 2], [3, 4]], "Only row 0 of 3 is wrong, counted from 0."),
+    ([[9.0, 9], [1, 2], [9, 9]], [[1.0, 1], [1, 2], [3, 4]], "Only rows 0, 2 of 3 are wrong, counted from 0."),
+    ([[False]], [[True]], ""),  # of one entry anything wrong is the opposite
+    ([[False, True]], [[True, False]], "Every entry is the opposite of what is right: True means may attend."),
+])
+def test_a_sentence_from_the_arrays_alone_says_what_they_show(got, want, told):
+    assert symptom(Evidence(got=np.array(got), want=np.array(want), index=(0, 0), error=1.0)) == told
