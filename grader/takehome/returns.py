@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import itertools
 import lzma
-import mmap
 import os
 import re
 import stat
-import struct
 import tarfile
 import unicodedata
 import zipfile
@@ -19,17 +14,17 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from ..sandbox.scrub import one_line
+from . import zips
+from .inflate import inflated
 from .tarballs import Member
 
 FILE_CAP = 1 << 20
 TOTAL_CAP = 64 << 20
-INFLATED_CAP = 128 << 20
+ARCHIVE_CAP = INFLATED_CAP = 128 << 20
 ENTRY_CAP = 5000
 NAME_CAP = 300
-ENTRY_MARK = b"PK\x01\x02"  # before every entry of a zip file's table
 DEPTH_CAP = 12
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tar.xz")
 
@@ -87,6 +82,8 @@ def read(candidate: str, path: Path) -> Return:
         return Return(candidate, {}, tuple(remarks), str(error))
     except OSError as error:
         return Return(candidate, {}, tuple(remarks), f"It can't be read ({error.strerror or error}).")
+    except MemoryError:
+        return Return(candidate, {}, tuple(remarks), "It takes more memory to read than there is.")
     problem = "" if files else "There is no Python or YAML file in it."
     return Return(candidate, files, tuple(dict.fromkeys(remarks)), problem)
 
@@ -99,12 +96,14 @@ def _entries(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
         yield from _capped(_folder(path, remarks), remarks)
     elif not stat.S_ISREG(mode):
         raise Unreadable("It is neither a file nor a folder.")
+    elif path.name.lower().endswith(ARCHIVES) and path.stat().st_size > ARCHIVE_CAP:
+        raise Unreadable(f"It is larger than {ARCHIVE_CAP >> 20} MiB: ask for the Python files and the answers alone.")
     elif path.name.lower().endswith(".zip"):
         yield from _capped(_zip(path, remarks), remarks)
     elif path.name.lower().endswith(ARCHIVES):
         yield from _capped(_tar(path, remarks), remarks)
     elif wanted(path.name):
-        yield from _capped(iter([(path.name, path.read_bytes()[: FILE_CAP + 1])]), remarks)
+        yield from _capped(iter([(path.name, _start(path))]), remarks)
     else:
         raise Unreadable("It is neither a folder, an archive (zip, tar.gz), a Python nor a YAML file.")
 
@@ -160,35 +159,41 @@ def _folder(root: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
                 if wanted(name):
                     remarks.append(f"{shown(inside)} is a link or a device and was left out.")
             elif wanted(name) and not name.startswith("."):
-                with open(path, "rb") as file:
-                    yield inside, file.read(FILE_CAP + 1)
+                yield inside, _start(path)
+
+
+def _start(path: Path) -> bytes:
+    """A file's bytes, one more at most than are taken."""
+    with open(path, "rb") as file:
+        return file.read(FILE_CAP + 1)
 
 
 def _zip(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
     try:
-        if _entries_marked(path) > ENTRY_CAP:
+        if zips.entries_marked(path, ENTRY_CAP) > ENTRY_CAP:
             raise Unreadable(f"It holds more than {ENTRY_CAP} files.")
         with zipfile.ZipFile(path) as archive:
+            if zips.overlapping(archive.infolist()):
+                raise Unreadable("The zip archive is damaged (its files share bytes).")
             for member in archive.infolist():
                 if not _fit(member.filename, remarks) or member.is_dir():
                     continue
-                if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
-                    remarks.append(f"{shown(member.filename)} is a link or a device and was left out.")
-                elif member.flag_bits & 1:
-                    remarks.append(f"{shown(member.filename)} is encrypted and was left out.")
+                if left_out := _no_file(member):
+                    remarks.append(f"{shown(member.filename)} is {left_out} and was left out.")
                 else:
                     with archive.open(member) as file:
                         yield str(safe(member.filename)), file.read(FILE_CAP + 1)
-    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError, RuntimeError, ValueError, struct.error, MemoryError) as error:
+    except zips.DAMAGED as error:
         raise Unreadable(f"The zip archive is damaged ({one_line(str(error), 200)}).") from None
 
 
-def _entries_marked(path: Path) -> int:
-    """How many entries a zip file's table can have at most, counted no further than needed: a table of millions is never read."""
-    if not path.stat().st_size:
-        return 0
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return sum(1 for _ in itertools.islice(re.finditer(re.escape(ENTRY_MARK), data), ENTRY_CAP + 1))
+def _no_file(member: zipfile.ZipInfo) -> str:
+    """What keeps an entry from being read as a file, or empty."""
+    if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
+        return "a link or a device"
+    if member.flag_bits & 1:
+        return "encrypted"
+    return "" if member.compress_type in zips.READ else "packed in a way that isn't read here (deflate is)"
 
 
 def _tar(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -211,11 +216,8 @@ def _tar(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
 
 def _inflated(path: Path) -> bytes:
     """A tar file's bytes, decompressed up to a cap: an archive that grows without end stops there."""
-    openers: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
-    with open(path, "rb") as raw:
-        opener = openers.get(raw.read(2), open)
-    with opener(path, "rb") as file:
-        data: bytes = file.read(INFLATED_CAP + 1)
+    with open(path, "rb") as file:
+        data = inflated(file, INFLATED_CAP)
     if len(data) > INFLATED_CAP:
         raise Unreadable(f"It unpacks to more than {INFLATED_CAP >> 20} MiB.")
     return data

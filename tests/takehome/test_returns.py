@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import os
 import struct
 import tarfile
 import zipfile
 
 import pytest
+from attngrade.takehome import returns
 from attngrade.takehome.answers import read_answers
 from attngrade.takehome.returns import Return, candidate_name, find_file, read, safe
 
@@ -31,6 +34,53 @@ def test_a_zip_bomb_costs_a_remark(tmp_path):
     given = read("x", zipped(tmp_path / "b.zip", {"exercise.py": b"#" * 50_000_000, "ok.py": b"x = 1"}))
 
     assert list(given.files) == ["ok.py"] and "larger than 1 MiB" in given.remarks[0]
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_unpacks_without_a_bound_is_left_out_with_a_remark_and_the_rest_is_read(tmp_path, packing):
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
+        archive.writestr("a.py", "x = 1", packing)
+        archive.writestr("ok.py", "x = 1", zipfile.ZIP_DEFLATED)
+
+    given = read("x", tmp_path / "b.zip")
+
+    assert list(given.files) == ["ok.py"] and given.remarks == ("a.py is packed in a way that isn't read here (deflate is) and was left out.",)
+
+
+@pytest.mark.parametrize("share", [lambda one, other: one.header_offset, lambda one, other: one.header_offset + 20])
+def test_entries_of_a_zip_that_share_bytes_are_refused(tmp_path, share):
+    with zipfile.ZipFile(tmp_path / "b.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.py", "x = 1")
+        archive.writestr("b.py", "x = 2")
+        one, other = archive.infolist()
+        other.header_offset = share(one, other)
+
+    assert read("x", tmp_path / "b.zip").problem == "The zip archive is damaged (its files share bytes)."
+
+
+@pytest.mark.parametrize("name", ["a.py", "a.zip", "a.tar.gz", "a.tar"])
+def test_a_file_of_many_gigabytes_is_read_no_further_than_its_cap(tmp_path, name, monkeypatch):
+    with open(tmp_path / name, "wb") as file:
+        file.truncate(8 << 30)
+    monkeypatch.setattr(returns.Path, "read_bytes", lambda path: pytest.fail("read whole"))
+
+    given = read("x", tmp_path / name)
+
+    assert given.files == {} and ("larger than" in given.problem or "larger than" in given.remarks[0])
+
+
+@pytest.mark.parametrize("packed", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_tar_may_be_put_together_from_streams_but_not_from_thousands(tmp_path, packed):
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        archive.addfile(tarfile.TarInfo("a.py"))
+    data = (tmp_path / "a.tar").read_bytes()
+    (tmp_path / "few.tar.gz").write_bytes(packed(data[:700]) + packed(b"") + packed(data[700:]) + b"\0" * 8 + b"trailing")
+    (tmp_path / "many.tar.gz").write_bytes(packed(b"") * 5000)
+    (tmp_path / "torn.tar.gz").write_bytes(packed(data)[:-4])
+
+    assert read("x", tmp_path / "few.tar.gz").files == {"a.py": b""}
+    assert "4000 compressed streams" in read("x", tmp_path / "many.tar.gz").problem
+    assert "ends in the middle" in read("x", tmp_path / "torn.tar.gz").problem
 
 
 def test_a_tar_that_inflates_without_end_is_refused(tmp_path):
