@@ -94,8 +94,8 @@ def init(folder: Path, pack: Pack) -> Workspace:
     """Write a new workspace: the stubs and a short README. Raises UsageProblem where something would be overwritten."""
     there = [f"{exercise.module}.py" for exercise in pack.exercises if (folder / f"{exercise.module}.py").exists()]
     if there:
-        other = folder.with_name(f"{folder.resolve().name}_again")
-        raise UsageProblem(f"{folder} already holds {there[0]}{f' and {len(there) - 1} more' if len(there) > 1 else ''}; nothing was written. "
+        other = folder.parent / ("" if folder.name not in ("", "..") else "..") / f"{folder.resolve().name}_again"
+        raise UsageProblem(f"{folder if folder.name else 'This folder'} already holds {there[0]}{f' and {len(there) - 1} more' if len(there) > 1 else ''}; nothing was written. "
                            f"Go on there, put one stub back with `attngrade reset EXERCISE`, or name another folder: attngrade init {other}")
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,7 @@ import ast
 import difflib
 import json
 import shutil
+import textwrap
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ..catalog import Exercise, Pack
     from ..store import Store
 
+GPU = "  (GPU to pass)"
 DONE = ("passed", "provisional")
 PACK = click.option("--pack", type=click.Path(path_type=Path, file_okay=False), help="Use the exercise set in this folder.")
 FORMAT = click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -47,11 +49,15 @@ def list_(style: str, pack: Path | None, workspace: Path | None) -> None:
     width = shutil.get_terminal_size((80, 24)).columns
     title = max(len(row["title"]) for row in rows)
     for row, state in zip(rows, states, strict=True):
-        needs = "  (GPU to pass)" if row["gpu"] else ""
         where = "fails now, best " if state.passed_before else f"{state.word:<11}  "
-        click.echo(f"{row['exercise']}  {row['title']:<{title}}  {where}{row['best']:g}/{row['points'] + row['stretch_points']:g}{needs}"[:width])
-        click.echo(click.wrap_text(row["promise"], width, "            ", "            "))
-    click.echo("\nRead one: attngrade show 1.  Check one: attngrade check 1.")
+        stands = f"  {where}{row['best']:g}/{row['points'] + row['stretch_points']:g}"
+        room = max(8, min(title, width - len(row["exercise"]) - 2 - len(stands)))
+        line = f"{row['exercise']}  {textwrap.shorten(row['title'], room, placeholder='…'):<{room}}{stands}"
+        beside = GPU if row["gpu"] and len(line) + len(GPU) <= width else ""
+        below = f"{GPU.strip()} " if row["gpu"] and not beside else ""
+        click.echo(line + beside)
+        click.echo(click.wrap_text(below + row["promise"], width, "            ", "            "))
+    click.echo("\n" + click.wrap_text("Read one: attngrade show 1.  Check one: attngrade check 1.", width))
 
 
 def _row(exercise: Exercise, state: State) -> dict[str, Any]:

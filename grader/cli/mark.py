@@ -14,6 +14,7 @@ from ..quiz.mark import mark
 from ..quiz.marking.records import Marking
 from ..quiz.question import Bank, BankError, Question, UnknownQuestion, load_bank
 from .options import bank_options
+from .plain import say
 
 _MOST_BYTES = 4_000_000
 _STATES = {"met": ("✓", "green"), "contradicted": ("✗", "red"), "not-detected": ("·", "yellow")}
@@ -58,7 +59,7 @@ def _mark_one(bank: Bank, question: str | None, answer: str | None, path: Path |
         raise click.UsageError("--answer and --file both give an answer; use one of them.")
     asked = bank.get(question)
     marking = mark(asked, answer if answer is not None else _answer_from(path))
-    click.echo(_json(marking) if form == "json" else describe(asked, marking))
+    click.echo(_json(marking)) if form == "json" else say(describe(asked, marking))
 
 
 def _answer_from(path: Path | None) -> str:
@@ -113,7 +114,7 @@ def _mark_batch(bank: Bank, rows: list[dict[str, Any]], form: str) -> None:
         if form == "json":
             click.echo(_json(marking, {key: value for key, value in row.items() if key not in ("question", "answer")}))
         else:
-            click.echo(describe(question, marking) + "\n")
+            say(describe(question, marking) + "\n")
 
 
 def _json(marking: Marking, carried: dict[str, Any] | None = None) -> str:

@@ -20,7 +20,11 @@ SIGNS = str.maketrans({  # one for one where columns are lined up
 
 def colours() -> bool:
     """Whether standard output takes colours, and nobody has said no to them."""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return sys.stdout.isatty() and _welcome()
+
+
+def _welcome() -> bool:
+    return "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -29,7 +33,7 @@ def say(text: str, *, err: bool = False) -> None:
     if stream is not None and stream.isatty():
         width = shutil.get_terminal_size((80, 24)).columns
         text = "\n".join(piece for line in text.split("\n") for piece in filled(line, width))
-    click.echo(text, err=err)
+    click.echo(text, err=err, color=None if _welcome() else False)
 
 
 def filled(line: str, width: int) -> list[str]:

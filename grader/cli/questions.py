@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,9 @@ import click
 from ..errors import PackProblem, UsageProblem
 from ..quiz.layout import laid_out
 from ..quiz.question import Bank, BankError, Question, UnknownQuestion, load_bank
+from ..render.prose import filled, wrapped
 from .options import bank_options
+from .plain import colours, say
 
 _EXAMPLE = """\b
 Examples:
@@ -62,30 +67,49 @@ def _list(bank: Bank, topic: str | None, form: str) -> None:
         click.echo(json.dumps([{key: getattr(each, key) for key in keys} for each in rows], ensure_ascii=False, indent=1))
         return
     for name in dict.fromkeys(each.topic for each in rows):
-        click.secho(name, bold=True)
+        click.secho(name, bold=True, color=colours())
         for each in (row for row in rows if row.topic == name):
-            click.echo(f"  {each.id:<28} {each.kind:<12} {'●' * each.difficulty:<5} {_first_line(each.prompt)}")
-    click.echo(f"\n{len(rows)} questions. `attngrade questions NAME` shows one, `attngrade quiz` asks them.")
+            click.echo(_listed(each))
+    say(f"\n{len(rows)} questions. `attngrade questions NAME` shows one, `attngrade quiz` asks them.")
 
 
-def _first_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 72 else line[:69] + "..."
+def _listed(question: Question) -> str:
+    """One line: what a terminal has no room for is left out, the kind first."""
+    width = _width() or 123
+    kind = f"{question.kind:<12} " if width >= 96 else ""
+    head = f"  {question.id:<28} {kind}{'●' * question.difficulty:<5} "
+    return head + textwrap.shorten(question.prompt, max(20, width - len(head)), placeholder=" …")
+
+
+def _width() -> int:
+    """The columns of the terminal, at most 100; 0 where output goes elsewhere and stays as it is."""
+    return min(100, shutil.get_terminal_size((80, 24)).columns) if sys.stdout.isatty() else 0
+
+
+def _told(text: str, first: str = "", rest: str = "") -> str:
+    """A text for the terminal at hand, no word of it cut."""
+    width = _width()
+    if not width:
+        return first + text
+    if first:
+        return "\n".join(filled(" ".join(text.split()), width, first, rest))
+    return "\n".join(wrapped(text, width))
 
 
 def _one(question: Question, form: str) -> None:
     if form == "json":
         click.echo(json.dumps(_record(question), ensure_ascii=False, indent=1))
         return
-    click.secho(f"{question.id}  ({question.topic}, difficulty {question.difficulty}, {question.time_s} s)", bold=True)
-    parts = [("", question.prompt), *((f"{option.id})", option.text) for option in laid_out(question))]
-    parts += [("Answer", question.answer), ("Why", question.why)]
-    for title, text in parts:
-        click.echo(("\n" if title in ("", "Answer", "Why") else "") + (f"{title}\n" if title in ("Answer", "Why") else f"{title} " if title else "") + text)
-    click.echo("\nPoints\n" + "\n".join(f"  {point.id}: {point.claim}" for point in question.points))
-    for title, lines in (("Follow-ups", question.follow_ups), ("Sources", question.sources)):
+    click.secho(f"{question.id}  ({question.topic}, difficulty {question.difficulty}, {question.time_s} s)", bold=True, color=colours())
+    click.echo("\n" + _told(question.prompt))
+    for option in laid_out(question):
+        click.echo(_told(option.text, f"{option.id}) ", "   "))
+    for title, text in (("Answer", question.answer), ("Why", question.why)):
+        click.echo(f"\n{title}\n{_told(text)}")
+    points = [f"{point.id}: {point.claim}" for point in question.points]
+    for title, mark, lines in (("Points", "  ", points), ("Follow-ups", "  - ", question.follow_ups), ("Sources", "  - ", question.sources)):
         if lines:
-            click.echo(f"\n{title}\n" + "\n".join(f"  - {line}" for line in lines))
+            click.echo(f"\n{title}\n" + "\n".join(_told(line, mark, "    ") for line in lines))
     if question.exercise:
         click.echo(f"\nPractise it: attngrade show {question.exercise}")
 
@@ -119,7 +143,7 @@ def _evaluate(bank: Bank, question: str | None, answers: Path | None, form: str)
         click.echo(json.dumps({"measured_on": where, **{name: tally.record() for name, tally in tallies.items()}}, indent=1))
         return
     click.echo(f"Measured on {where}.\n")
-    click.secho(f"{'question':<28}{'answers':>8}{'exact':>7}{'precision':>11}{'recall':>8}{'F1':>7}{'bad > 1/3':>11}", bold=True)
+    click.secho(f"{'question':<28}{'answers':>8}{'exact':>7}{'precision':>11}{'recall':>8}{'F1':>7}{'bad > 1/3':>11}", bold=True, color=colours())
     for name in [*sorted(set(tallies) - {"overall"}, key=list(bank.ids).index), "overall"]:
         t = tallies[name]
         click.echo(f"{name:<28}{t.answers:>8}{t.exact:>7}{t.precision:>11.3f}{t.recall:>8.3f}{t.f1:>7.3f}{t.above_a_third:>11}")

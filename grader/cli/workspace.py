@@ -26,10 +26,12 @@ def init(folder: Path, pack: Path | None) -> None:
 
     found = open_pack(pack)
     write(folder, found)
+    outer = next((up for up in folder.resolve().parents if any((up / f"{one.module}.py").is_file() for one in found.exercises)), None)
     first = found.exercises[0]
     where, into = ("this folder", "") if str(folder) == "." else (folder, f"cd {folder}, ")
     watch = "attngrade watch" + (f" --pack {pack.resolve()}" if pack else "")
-    say(f"Wrote {len(found.exercises)} exercises into {where}.\nNext: {into}open {first.module}.py, and run `{watch}`.")
+    beside = f"\nNote: it lies inside another workspace, {outer}; commands typed in {folder} are about {folder}." if outer else ""
+    say(f"Wrote {len(found.exercises)} exercises into {where}.{beside}\nNext: {into}open {first.module}.py, and run `{watch}`.")
 
 
 @click.command("reset", epilog="Example: attngrade reset exercise03")

@@ -88,6 +88,27 @@ def test_an_error_on_a_terminal_breaks_no_word(tmp_path, arguments):
     assert max(map(len, lines)) <= 60
 
 
+@pytest.mark.parametrize("arguments", [
+    ("questions", "--topic", "masks"), ("questions", "score-variance"), ("mark", "score-variance", "--answer", "the variances add up " * 8), ("mark", "mup-scale", "--answer", "it"),
+    ("list",),
+])
+def test_lines_on_a_terminal_end_between_words(tmp_path, arguments):
+    code, lines = on_a_terminal(tmp_path, *arguments)
+
+    assert code == 0
+    assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines) <= 60
+
+
+@pytest.mark.parametrize("width", [50, 60, 66, 72, 80])
+def test_the_points_in_the_list_are_whole_at_any_width(attngrade, width):
+    lines = attngrade("list", environ={"COLUMNS": str(width)}).stdout.split("\n")
+    rows = [line for line in lines if line.startswith("exercise")]
+
+    assert max(map(len, lines)) <= width
+    assert [re.search(r" 0/(\d+)(?:  \(GPU to pass\))?$", row)[1] for row in rows] == [f"{one.points + one.stretch_points:g}" for one in builtin().exercises]
+    assert sum("(GPU to pass)" in line for line in lines) == sum(one.gpu for one in builtin().exercises)
+
+
 def test_what_a_command_wrote_is_told_without_breaking_a_word(tmp_path):
     code, lines = on_a_terminal(tmp_path, "init", "a_folder_for_my_exercises_about_attention")
 
@@ -97,7 +118,8 @@ def test_what_a_command_wrote_is_told_without_breaking_a_word(tmp_path):
 
 
 @pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-@pytest.mark.parametrize("arguments", [("show", "1"), ("doctor",), ("check", "1", "--file", str(builtin().exercises[0].stub))])
+@pytest.mark.parametrize("arguments", [("show", "1"), ("doctor",), ("check", "1", "--file", str(builtin().exercises[0].stub)), ("questions",),
+                                       ("mark", "qk-norm", "--answer", "a norm")])
 def test_a_terminal_without_colours_gets_none(tmp_path, environ, arguments):
     master, slave = pty.openpty()
     own = {**os.environ, "ATTNGRADE_HOME": str(tmp_path), "TERM": "xterm", "OMP_NUM_THREADS": "1", **environ}

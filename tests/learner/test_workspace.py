@@ -45,6 +45,20 @@ def test_where_something_would_be_overwritten_nothing_is_written_and_another_nam
     assert place.path(FIRST).read_text() == "mine"
 
 
+@pytest.mark.parametrize("typed", [["init"], ["init", "."]])
+def test_where_this_very_folder_holds_exercises_another_one_beside_it_is_named(attngrade, place, typed):
+    done = attngrade(*typed, cwd=place.folder)
+
+    assert done.returncode == 2
+    assert "This folder already holds exercise01_variance.py" in done.stderr
+    assert "attngrade init ../mine_again" in done.stderr
+
+
+def test_a_workspace_in_a_workspace_is_made_and_told(attngrade, place):
+    assert f"inside another workspace, {place.folder}; commands typed in inner are about inner" in attngrade("init", "inner", cwd=place.folder).stdout
+    assert "another workspace" not in attngrade("init", "beside").stdout
+
+
 def test_without_a_workspace_the_next_thing_is_to_make_one(attngrade):
     assert "Next: attngrade init" in attngrade().stdout
 
