@@ -1,7 +1,7 @@
 """What the claims of exercise 04 have in common: oracles written from the formulas, inputs with a purpose, comparisons."""
 
 import numpy as np
-from attngrade.checks.claims import Result, claim, expect, tensor
+from attngrade.checks.claims import Result, claim, expect, name_of, tensor
 
 WEIGHTS = ("x", "w_q", "w_k", "w_v", "w_o")
 PARAMETERS = {
@@ -161,8 +161,11 @@ def near(one, other):
 
 
 def seen(*results, shape):
-    """One list, of the arrays of results that have the shape; no list if one of them hasn't."""
-    if all(isinstance(got, Result) and got.shape == shape for got in results):
+    """One list, of the arrays of results that have the shape; a failed claim and no list if one of them hasn't: whoever gives nothing shows no property of it."""
+    other = next((got for got in results if not (isinstance(got, Result) and got.shape == shape)), results[0])
+    fits = isinstance(other, Result) and other.shape == shape
+    claim(fits, f"came back as {name_of(other)} where a tensor of shape {shape} was asked", got=other)
+    if fits:
         yield [got.array for got in results]
 
 
@@ -183,9 +186,10 @@ def one_by_one(submission, x, weights, masks):
     for one, other in seen(batched, again, shape=x.shape):
         told = "is another one when the same is asked again: something random is in it, or something remembered"
         claim(near(other, one), told, got=again, case="the same call twice")
+        alike = np.isfinite(one).all() and near(one[1], one[0])
+        claim(not alike, "is the same for two different sequences", got=batched, case="two sequences in one batch")
     alone = [ask(x[i : i + 1], *weights, 2, None, None if masks is None else masks[i : i + 1]) for i in (0, 1)]
     for (together,), (first, second) in zip(seen(batched, shape=x.shape), seen(*alone, shape=(1, *x.shape[1:])), strict=False):
         if near(first[0], together[0]):
             told = "depends on an earlier call with the same shapes"
             claim(near(second[0], together[1]), told, got=alone[1], case=f"two calls, same shapes, other x{'' if masks is None else ' and another mask'}")
-    claim(isinstance(batched, Result), f"came back as a {type(batched).__name__} where a tensor was asked", case="two sequences, no mask")
