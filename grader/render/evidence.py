@@ -22,6 +22,7 @@ MEANT = {
 TYPE_ALONE = re.compile(r"has (dtype|shape) |came back ")  # a note about no value
 WHOLE, ROW = 36, 6  # so many numbers of a matrix are shown whole, so many of a row
 PLAIN = re.compile(r"is \S+ where \S+ is right")  # a note that says what the two values say
+ASKED = re.compile(r"(?<=raised a ValueError whose )message doesn't name `\w+`(?: or `\w+`)*|a ValueError was asked$")  # of an error: what was asked instead
 OUTRIGHT = (Reason.RULE_BROKEN, Reason.TIMEOUT, Reason.MEMORY, Reason.CRASH)
 
 
@@ -37,7 +38,7 @@ def rows(check: CheckResult, width: int = 64) -> list[tuple[str, str]]:
 
 def came(seen: Evidence) -> str:
     """What came back, or what was raised."""
-    return seen.raised or (seen.note if seen.got is None else _piece(seen.got, seen, 60, None if TYPE_ALONE.match(seen.note) else seen.want))
+    return seen.raised or (("" if _is_claim(seen.note) else seen.note) if seen.got is None else _piece(seen.got, seen, 60, None if TYPE_ALONE.match(seen.note) else seen.want))
 
 
 def right(seen: Evidence, width: int) -> str:
@@ -59,7 +60,10 @@ def _piece(value: object, seen: Evidence, width: int, beside: object) -> str:
 
 def where(seen: Evidence) -> str:
     """At which index, and how far; nothing where the rows above say it."""
-    if seen.got is None or seen.raised:
+    if seen.raised:
+        asked = ASKED.search(seen.note)
+        return re.sub("^message", "its message", asked[0]) if asked else ""
+    if seen.got is None:
         return ""
     if seen.index:
         got, want = _at(seen)
@@ -82,7 +86,7 @@ def explained(check: CheckResult, seen: Evidence) -> str:
     """What the message says beyond the rows, or what an error means here."""
     if seen.raised:
         return _meaning(seen.raised) or _beyond(check.message, seen)
-    if not seen.note:
+    if not seen.note or (seen.got is None and _is_claim(seen.note)):
         return check.message
     if seen.note.startswith("came back as None"):
         return "A function without `return` gives None."
@@ -90,6 +94,11 @@ def explained(check: CheckResult, seen: Evidence) -> str:
         return ""
     told = _beyond(check.message, seen) or check.message.rpartition(". ")[2]
     return "" if told.endswith("at 1 of 1 places.") else told
+
+
+def _is_claim(note: str) -> bool:
+    """Whether a note is a sentence about what was asked, and none about what came."""
+    return note[:1].isupper()
 
 
 def _beyond(message: str, seen: Evidence) -> str:

@@ -52,6 +52,22 @@ def test_none_says_that_a_return_is_missing():
     assert "without `return`" in shown(failure(note="came back as None where an array was asked", want=np.zeros(1)))[""]
 
 
+@pytest.mark.parametrize(("note", "told"), [
+    ("raised a ValueError whose message doesn't name `scores`: 'need at least two'", "its message doesn't name `scores`"),
+    ("raised a ValueError whose message doesn't name `q` or `k`: 'no'", "its message doesn't name `q` or `k`"),
+    ("raised TypeError where a ValueError was asked", "a ValueError was asked"),
+    ("", ""),
+])
+def test_of_an_error_it_is_said_what_was_asked_instead(note, told):
+    assert shown(failure(note=note, raised="f raised ValueError (line 30): need at least two")).get("where", "") == told
+
+
+def test_a_claim_without_a_value_is_not_called_what_came():
+    told = shown(failure(message="A tensor of shape (2, 3) was asked.", note="A tensor of shape (2, 3) was asked"))
+
+    assert told == {"": "A tensor of shape (2, 3) was asked."}
+
+
 def test_a_wrong_number_is_not_repeated_behind_the_rows():
     told = shown(failure(message="f: the result is 1.5 where 2 is right.", note="is 1.5 where 2 is right", got=1.5, want=2.0))
 
