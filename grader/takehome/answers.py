@@ -36,7 +36,7 @@ def read_answers(given: Return, questions: tuple[str, ...]) -> tuple[dict[str, s
         return _from_markdown(text, questions), ""
     try:
         table = yaml.load(text, _Plain)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         rescued = _from_text(text, questions)
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         where = f" at line {line + 1}" if line is not None else ""
@@ -58,7 +58,7 @@ def _text(value: Any) -> str:
 
 def _from_text(text: str, questions: tuple[str, ...]) -> dict[str, str]:
     """``name: |`` blocks read by eye, where YAML gave up (an answer that isn't indented, say)."""
-    return _split(text, questions, r"^(%s):[ \t]*[|>]?[-+]?[ \t]*$|^(%s):[ \t]+")
+    return _split(text, questions, r"^(%s):[ \t]*+[|>]?[-+]?[ \t]*+$|^(%s):[ \t]++")
 
 
 def _from_markdown(text: str, questions: tuple[str, ...]) -> dict[str, str]:

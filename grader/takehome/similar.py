@@ -5,15 +5,20 @@ It informs a reviewer. It never changes a score.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import keyword
+import re
 import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from zlib import crc32
 
 GRAM, WINDOW = 12, 6
 FLOOR, LEAST = 0.6, 12
+BLANKS = re.compile(r"[ \t\f]+")
+STRANGE_CAP = 30  # characters that begin no token; behind each the rest of a line may be read through
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
 
 
@@ -31,21 +36,27 @@ class Pair:
 
 def fingerprints(source: str) -> dict[int, int]:
     """Fingerprint -> line where it first stands. Names, numbers and strings count by kind alone, layout and comments not at all."""
-    tokens: list[tuple[str, int]] = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type in SKIPPED or (token.type == tokenize.STRING and not tokens):
-                continue
-            plain = "n" if token.type == tokenize.NAME and not keyword.iskeyword(token.string) else "s" if token.type in (tokenize.STRING, tokenize.NUMBER) else token.string
-            tokens.append((plain, token.start[0]))
-    except (tokenize.TokenError, IndentationError, SyntaxError):
-        pass
+    tokens = list(_words(source))
     hashes = [(crc32(" ".join(word for word, _ in tokens[i : i + GRAM]).encode()), tokens[i][1]) for i in range(len(tokens) - GRAM + 1)]
     kept: dict[int, int] = {}
     for i in range(max(0, len(hashes) - WINDOW + 1)):
         value, line = min(hashes[i : i + WINDOW])
         kept.setdefault(value, line)
     return kept
+
+
+def _words(source: str) -> Iterator[tuple[str, int]]:
+    """Each token by its kind, with its line; as far as the text is Python, and blanks one at a time: a run of them is searched anew from each."""
+    strange, begun = 0, False
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(io.StringIO(BLANKS.sub(" ", source)).readline):
+            if token.type in SKIPPED or (token.type == tokenize.STRING and not begun):
+                continue
+            strange, begun = strange + (token.type == tokenize.ERRORTOKEN), True
+            if strange > STRANGE_CAP:
+                return
+            plain = "n" if token.type == tokenize.NAME and not keyword.iskeyword(token.string) else "s" if token.type in (tokenize.STRING, tokenize.NUMBER) else token.string
+            yield plain, token.start[0]
 
 
 def pairs(exercise: str, sources: dict[str, str], stub: str) -> list[Pair]:

@@ -9,6 +9,8 @@ import json
 import lzma
 import os
 import struct
+import subprocess
+import sys
 import tarfile
 import zipfile
 
@@ -195,6 +197,27 @@ def test_markdown_answers_stand_under_their_headings():
 @pytest.mark.parametrize("name", ["answers.yaml", "answers.md"])
 def test_a_file_of_answers_that_names_no_question_has_none(name):
     assert read_answers(Return("x", {name: b"a: &a [*a\n\tnothing: of that"}), ("q",))[0] == {}
+
+
+@pytest.mark.parametrize("text", ['q: "\\UFFFFFFFF"', "%YAML 1." + "9" * 5000 + "\n---\nq: a", "q: " + "[" * 5000])
+def test_whatever_the_reader_of_yaml_stumbles_over_is_told_in_a_sentence(text):
+    assert "not valid YAML" in read_answers(Return("x", {"answers.yaml": text.encode()}), ("q",))[1]
+
+
+RUNS = """
+import resource
+from attngrade.takehome.answers import read_answers
+from attngrade.takehome.returns import Return
+from attngrade.takehome.similar import fingerprints
+resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+assert read_answers(Return("x", {"answers.yaml": b"\\tq\\nq:" + b" " * 190_000 + b"x"}), ("q",))[0] == {"q": "x"}
+for line in ("x =" + " " * 100_000 + "$", "x =" + " " * 100_000 + chr(0x2118), "'\\\\" * 50_000):
+    fingerprints(line)
+"""
+
+
+def test_long_runs_of_one_character_are_read_once():
+    assert subprocess.run([sys.executable, "-c", RUNS]).returncode == 0  # by the square it is a minute and more of the processor, of which it may take 20 s
 
 
 def test_yaml_that_multiplies_itself_is_refused_quickly():
