@@ -6,6 +6,8 @@
 
 Shapes: q (B, H, T_q, Dh), k and v (B, H, T_k, Dh), out like q, lse (B, H, T_q) in float32.
 Causal: query i may see key j iff j <= i + (T_k - T_q); a query that sees nothing has out = 0 and lse = -inf.
+blockwise_attention computes float64 inputs in float64, all others in float32; flash_attention takes no float64, and a Dh
+of 16, 32, 64 or 128.
 Sizes, ranks, widths or dtypes that don't fit are a ValueError that names the argument.
 
 Check with `attngrade check exercise06`; if you are stuck, `attngrade hint exercise06`.
@@ -28,8 +30,9 @@ def blockwise_attention(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, block_size: int, causal: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Attention and its log-normaliser in plain PyTorch, with the scores of one block of keys at a time."""
-    # TODO: refuse what can't be; start from the empty state; per block: scores in float32, hide the future, state of
-    #       the block, merge; divide once at the end. Memory: O(T_q * (block_size + Dh)) a head, no copy of all of k or v.
+    # TODO: refuse what can't be; start from the empty state; per block: scores in float32 (float64 for float64), hide the
+    #       future, state of the block, merge; divide once at the end. Memory: O(T_q * (block_size + Dh)) a head, no copy of
+    #       all of k or v.
     raise NotImplementedError("blockwise_attention: walk over the keys, one block at a time")
 
 

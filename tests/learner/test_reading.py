@@ -54,6 +54,13 @@ def test_what_is_off_limits_is_told_by_function_and_many_modules_are_counted():
     assert re.search(r"the modules (\w[\w.]*, ){4}\w+ and \d+ more that bring what is asked for\.$", told)
 
 
+def test_what_a_kernel_takes_and_what_is_computed_in_which_width_is_in_the_statement(attngrade):
+    told = " ".join(attngrade("show", "6").stdout.split())
+
+    assert "blockwise_attention computes float64 inputs in float64, all others in float32" in told
+    assert "flash_attention takes no float64, and a Dh of 16, 32, 64 or 128." in told
+
+
 def test_a_class_is_shown_with_its_methods(attngrade):
     told = attngrade("show", "5").stdout
 
