@@ -22,6 +22,8 @@ from .survey import IDENTIFIER, PATH_CAP, Source, Text, dotted, survey
 TELLING = 8  # letters: a shorter name stands inside too many others
 SHOWN_CAP = 80
 SOURCE_CAP = 400  # letters of a line that are put on show
+PARTS = 10  # of a dotted path; nobody's has more
+PART_AT = 50  # steps of a file's allowance for each part beyond, and for each part of a path that a name may have from a module imported by *
 
 
 @dataclass(frozen=True)
@@ -43,15 +45,19 @@ def broken_rules(source: str, off_limits: tuple[OffLimits, ...], functions: tupl
     try:
         return _broken_rules(parsed(source), off_limits, functions)
     except TooMuch:
-        raise Unreadable("The file puts strings together without end, where code is evaluated or things are fetched by their names: nobody reads that.") from None
+        raise Unreadable("The file puts strings together without end, where code is evaluated or things are fetched by their names, or takes thousands of names from modules imported by * or by paths without end: nobody reads that.") from None
 
 
 def _broken_rules(tree: ast.Module, off_limits: tuple[OffLimits, ...], functions: tuple[str, ...]) -> tuple[Broken, ...]:
     known = survey(tree)
     reach = reachable(tree, functions)
     found: dict[tuple[str, int], Broken] = {}
+    guilt: dict[tuple[str | None, frozenset[str], bool], tuple[str, ...]] = {}  # the same for all hits of a statement
     for hit in hits(known, off_limits):
-        guilty = _guilty(hit, reach, functions)
+        place = (hit.scope, hit.binds, bool(hit.entry.functions))
+        if place not in guilt:
+            guilt[place] = _guilty(hit, reach, functions)
+        guilty = guilt[place]
         if hit.entry.functions:
             guilty = tuple(name for name in guilty if name in hit.entry.functions) if hit.scope or hit.binds else ()
         if guilty:
@@ -69,21 +75,24 @@ def _guilty(hit: Hit, reach: dict[str, set[str]], functions: tuple[str, ...]) ->
 
 def reachable(tree: ast.Module, functions: tuple[str, ...]) -> dict[str, set[str]]:
     """For each function of the exercise, every top-level name that it uses, directly or through others."""
-    uses: dict[str, set[str]] = {}
-    for node in tree.body:
-        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
-        bound = [node.name] if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)) else sorted(_targets(node))
-        for name in bound:
-            uses.setdefault(name, set()).update(names)
-    reach = {}
-    for function in functions:
-        seen, queue = {function}, [function]
-        while queue:
-            for name in uses.get(queue.pop(), set()) - seen:
-                seen.add(name)
-                queue.append(name)
-        reach[function] = seen
-    return reach
+    places: dict[str, list[int]] = {}  # name -> the statements that bind it; what a statement uses is kept once, however many it binds
+    uses: list[set[str]] = []
+    for place, node in enumerate(tree.body):
+        uses.append({n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)})
+        for name in [node.name] if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)) else _targets(node):
+            places.setdefault(name, []).append(place)
+    return {function: _reached(function, places, uses) for function in functions}
+
+
+def _reached(function: str, places: dict[str, list[int]], uses: list[set[str]]) -> set[str]:
+    seen, queue, read = {function}, [function], set[int]()
+    while queue:
+        for place in places.get(queue.pop(), ()):
+            if place not in read:
+                read.add(place)
+                queue += uses[place] - seen
+                seen |= uses[place]
+    return seen
 
 
 def _targets(node: ast.AST) -> set[str]:
@@ -104,6 +113,7 @@ def hits(known: Source, off_limits: tuple[OffLimits, ...]) -> Iterator[Hit]:
         binds = frozenset() if scope else frozenset(_targets(top))
         for node in ast.walk(top):
             for path, in_text in named(node, known):
+                known.allowance.spend(PART_AT * max(0, path.count(".") - PARTS))
                 for entry in matching(off_limits, path, isinstance(node, Text)):
                     yield Hit(entry, show(node, path) + in_text, getattr(node, "lineno", getattr(top, "lineno", 1)), scope, binds)
 
@@ -122,6 +132,7 @@ def named(node: ast.AST, known: Source) -> Iterator[tuple[str, str]]:
         if node.id in known.aliases and node.id not in known.own:
             yield known.aliases[node.id], ""
         elif known.starred and node.id not in known.own and node.id not in known.constants:
+            known.allowance.spend(PART_AT * sum(module.count(".") + 2 for module in known.starred))
             yield from ((f"{module}.{node.id}", "") for module in known.starred)
     elif isinstance(node, Text) and (id(node) not in known.quiet or id(node) in known.evaluated or id(node) in known.names):
         yield from _string(node, known)
