@@ -209,6 +209,8 @@ def _array(body: dict[str, Any], payload: Payload) -> Array:
     dtype, shape, kind, at, size = (body.get(key) for key in OF_ARRAYS)
     if type(dtype) is not str or dtype not in STORAGE or kind not in KINDS or type(shape) is not list or len(shape) > AXES_CAP:
         raise WireError("an array of no known type")
+    if kind == "scalar" and shape:
+        raise WireError("a number with axes")
     if not all(type(n) is int and 0 <= n <= PAYLOAD_CAP for n in (*shape, at, size)):
         raise WireError("an array's shape or place is not a count")
     if math.prod(shape) * ITEM[dtype] != size:

@@ -121,10 +121,9 @@ def _grade(task: Task, variant: Variant, file: str, data: bytes, limits: Limits)
 def _diagnosed(task: Task, own: Variant, verdict: Verdict) -> Verdict:
     from ..diagnosis import diagnosed, wants_diagnosis
     from ..grading import Limits, plan_for
-    from ..sandbox.errors import WorkerError
 
     if wants_diagnosis(verdict):
-        with contextlib.suppress(WorkerError):
+        with contextlib.suppress(Exception):  # a verdict is not lost to its explanation, whatever a hostile result does to it
             return diagnosed(own.exercise, verdict, crew(task.isolation).troupe(plan_for(own.asked, Limits(), "cpu")), own.silent)
     return verdict
 

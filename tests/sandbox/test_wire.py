@@ -138,6 +138,7 @@ def test_a_hostile_prefix_is_refused(name: str) -> None:
         b'{"a":{"tuple":[],"list":[]}}',
         b'{"a":{"array":{"dtype":"float64","shape":[0,268435456,268435456,268435456],"kind":"ndarray","at":0,"size":0}}}',
         b'{"a":{"array":{"dtype":"float64","shape":[true],"kind":"ndarray","at":0,"size":8}}}',
+        b'{"a":{"array":{"dtype":"float64","shape":[0],"kind":"scalar","at":0,"size":0}}}',
         b'{"a":{"generator":["numpy",1.5]}}',
         b'{"a":{"device":["cpu"]}}',
     ],

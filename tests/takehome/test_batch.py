@@ -9,9 +9,15 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from attngrade import diagnosis
+from attngrade.catalog import builtin
 from attngrade.errors import AttngradeError
+from attngrade.grading.variants import Variant
+from attngrade.takehome import batch
 from attngrade.takehome.batch import read_journal
 from attngrade.takehome.record import CHANCE, exercise_record
 from attngrade.verdict import Reason, Verdict, Word
@@ -46,6 +52,16 @@ def test_a_record_holds_nothing_that_chance_decided():
 
     assert "duration_s" not in told and told["output"] == CHANCE
     assert exercise_record(replace(late, reason=Reason.WRONG_RESULT), FILE, 1.0, b"")["output"] == "as far as it came"
+
+
+def test_a_verdict_is_not_lost_to_its_explanation(monkeypatch):
+    failed = Verdict("exercise02", "T", Word.FAILED, Reason.WRONG_RESULT)
+    monkeypatch.setattr(diagnosis, "wants_diagnosis", lambda verdict: True)
+    monkeypatch.setattr(diagnosis, "diagnosed", lambda *_: float(np.zeros(3)))
+
+    monkeypatch.setattr(batch, "crew", lambda isolation: SimpleNamespace(troupe=lambda plan: None))
+
+    assert batch._diagnosed(batch.Task("x", "x", None, None), Variant(builtin().find("exercise02")), failed) is failed
 
 
 def test_only_what_changed_is_graded_again(kit, returns, tmp_path):
