@@ -142,7 +142,7 @@ def test_a_hostile_prefix_is_refused(name: str) -> None:
         b'{"a":{"generator":["numpy",1.5]}}',
         b'{"a":{"device":["cpu"]}}',
     ],
-    ids=range(16),
+    ids=range(17),
 )
 def test_a_hostile_header_is_refused(header: bytes) -> None:
     with pytest.raises(wire.WireError):
