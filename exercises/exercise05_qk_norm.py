@@ -12,7 +12,8 @@ Refuse with a ValueError that names the parameter: a gain whose shape is not (Dh
 of Dh included; head_dim below 1; q or k not of rank 4, of another width than the module's or each
 other's, or with different heads; x or logits of rank 0.
 
-Off limits: nn.RMSNorm, nn.LayerNorm, F.rms_norm, F.layer_norm, F.normalize.
+Off limits: nn.RMSNorm, nn.LayerNorm, F.rms_norm, F.layer_norm, F.normalize, and torch's norms that stand in for
+them: group_norm, instance_norm, batch_norm, local_response_norm, and their classes.
 
 Check: attngrade check exercise05      Help: attngrade hint exercise05
 """

@@ -28,18 +28,35 @@ KIN = {  # modules that do the work of others: they stay, for whoever imports th
 TELLING = 8  # letters: a shorter name would stand inside too many others
 
 
-def stands_in(name, operator):
-    """Whether an operator's name holds all words of ``name`` in their order, whatever stands between."""
-    bare = operator.removeprefix("aten::").partition(".")[0]
-    words = iter(bare.split("_"))
-    return len(name) >= TELLING and (all(word in words for word in name.split("_")) or name.replace("_", "").lower() in bare.replace("_", "").lower())
+class Sought(dict):
+    """For an operator's bare name: the first of some names whose words all stand in it in their order, whatever stands between; None without one.
+
+    There are thousands of operators, most with several overloads: each name is looked at once. (What is kept are strings: lists would wake the collector.)
+    """
+
+    def __init__(self, names):
+        self.names = [(name, name.split("_"), name.replace("_", "").lower()) for name in names if len(name) >= TELLING]
+
+    def __missing__(self, bare):
+        parts, squeezed = bare.split("_"), bare.replace("_", "").lower()
+        self[bare] = next((name for name, words, letters in self.names if letters in squeezed or in_order(words, parts)), None)
+        return self[bare]
 
 
-def alike(name, function):
-    """Whether a Python function of the framework does what ``name`` does: a decomposition, a reference or a fused form, by its name."""
-    bare = function.strip("_").removeprefix("native_")
-    words = iter(bare.split("_"))
-    return len(name) >= TELLING and (bare == name or ("_" in name and all(word in words for word in name.split("_"))))
+class Alike(Sought):
+    """For a Python function of the framework: the first of some names whose work it does as a decomposition, a reference or a fused form, by its name."""
+
+    def __missing__(self, function):
+        bare = function.strip("_").removeprefix("native_")
+        parts = bare.split("_")
+        self[function] = next((name for name, words, _ in self.names if bare == name or (len(words) > 1 and in_order(words, parts))), None)
+        return self[function]
+
+
+def in_order(words, parts):
+    """Whether all words stand among the parts in their order."""
+    left = iter(parts)
+    return words[-1] in parts and all(word in left for word in words)
 
 
 def template(*args, **kwargs):
@@ -71,6 +88,7 @@ class Guard(importlib.abc.MetaPathFinder):
     def __init__(self, modules, names, paths, device="cpu", within=None):
         self.modules, self.names, self.paths, self.device, self.within = modules, names, paths, device, within or {}
         self.kindred = [*names, *dict.fromkeys(path.rpartition(".")[2] for path in paths if path.startswith("torch."))]  # what other things may do as well
+        self.alike = Alike(self.kindred)
         self.kin = {kin for module in modules for kin in KIN.get(module, ())}
         self.homes = {path.partition(".")[0] for path in paths}
         self.files = set()
@@ -126,11 +144,10 @@ class Guard(importlib.abc.MetaPathFinder):
         """Close the framework's own Python functions that do what a name of the list does, and all methods of its classes that bear the name elsewhere."""
         for function, value in list(vars(module).items()):
             if type(value) in (types.FunctionType, type) and (value.__module__ or "").startswith("torch."):
-                for name in self.kindred:
-                    if alike(name, function):
-                        for part in vars(value).values() if isinstance(value, type) else [value]:
-                            if isinstance(part, types.FunctionType):
-                                self.take_out(part, name)
+                name = self.alike[function]
+                for part in () if name is None else vars(value).values() if isinstance(value, type) else [value]:
+                    if isinstance(part, types.FunctionType):
+                        self.take_out(part, name)
 
     def strip(self, module):
         """Close the last names of the paths wherever below the path's package they stand."""
@@ -151,11 +168,12 @@ class Guard(importlib.abc.MetaPathFinder):
         """Every operator whose name holds a name of the list refuses, on every road to it."""
         library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 0)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))  # it stays, and nobody has it
+        sought = Sought(self.kindred)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for full in torch._C._dispatch_get_all_op_names():
                 bare = full[6:].partition(".")[0].strip("_") if full.startswith("aten::") else ""
-                name = next((name for name in self.kindred if bare and stands_in(name, full)), None)
+                name = sought[bare] if bare else None
                 if name is not None:
                     self.override_one(torch, library, full, name)
                 elif bare in self.within:
