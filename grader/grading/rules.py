@@ -145,9 +145,19 @@ def _attribute(node: ast.Attribute, known: Source) -> Iterator[tuple[str, str]]:
     root: ast.AST = node
     while isinstance(root, ast.Attribute):
         root = root.value
-    own_root = isinstance(root, ast.Name) and (root.id in ("self", "cls") or root.id in known.own) and root.id not in known.aliases
-    if not (own_root and node.attr in known.own):
-        yield dotted(node, known) or f"?.{node.attr}", ""
+    if (node.attr in known.own or (node.attr in known.held and node.value is root)) and own_object(root, known):
+        return
+    path = dotted(node, known)
+    if path and isinstance(root, ast.Name) and root.id in known.bound and root.id not in known.aliases:
+        path = f"?.{path.partition('.')[2]}"  # a variable: no module, whatever its name
+    yield path or f"?.{node.attr}", ""
+
+
+def own_object(root: ast.AST, known: Source) -> bool:
+    """Whether an expression is an object of the submission's own: `self`, something defined here, or a new object of a class defined here."""
+    if isinstance(root, ast.Name):
+        return (root.id in ("self", "cls") or root.id in known.own or root.id in known.instances) and root.id not in known.aliases
+    return isinstance(root, ast.Call) and isinstance(root.func, ast.Name) and root.func.id in known.own and root.func.id not in known.aliases
 
 
 def _string(node: ast.expr, known: Source) -> Iterator[tuple[str, str]]:

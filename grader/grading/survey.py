@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -28,6 +29,9 @@ class Source:
     aliases: dict[str, str] = field(default_factory=dict)  # local name -> dotted path it stands for
     constants: dict[str, ast.expr] = field(default_factory=dict)
     own: set[str] = field(default_factory=set)  # names defined here as function, class or method
+    held: set[str] = field(default_factory=set)  # attributes that own objects and classes are given here
+    bound: set[str] = field(default_factory=set)  # names that this file gives a value in some other way than by an import
+    instances: set[str] = field(default_factory=set)  # those whose every value is a new object of a class defined here
     starred: list[str] = field(default_factory=list)  # modules imported by *
     quiet: set[int] = field(default_factory=set)  # ids of string nodes that are text: docstrings, messages
     evaluated: set[int] = field(default_factory=set)  # ids of string nodes that are run as code
@@ -46,6 +50,7 @@ def survey(tree: ast.Module, aliases: dict[str, str] | None = None, allowance: A
     assigned: dict[str, int] = {}
     for name, value in (pair for node in nodes for pair in bindings(node)):
         _bind(name, value, known, assigned)
+    _look_for_own_objects(nodes, known)
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
         _look_for_fetching(node, known, called)
@@ -100,6 +105,26 @@ def _bind(name: str, value: ast.expr, known: Source, assigned: dict[str, int]) -
         known.constants[name] = value
     else:
         known.constants.pop(name, None)
+
+
+def _look_for_own_objects(nodes: list[ast.AST], known: Source) -> None:
+    classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+    known.held |= {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_own_object(node.value)}
+    known.held |= {name for node in nodes if isinstance(node, ast.ClassDef) for part in node.body for name, _ in bindings(part)}
+    given = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)] + [node.arg for node in nodes if isinstance(node, ast.arg)]
+    known.bound |= set(given)
+    made = [name for node in nodes if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) for name, value in bindings(node) if makes_own(value, classes)]
+    times = Counter(given)
+    known.instances |= {name for name, count in Counter(made).items() if count == times[name]}
+
+
+def _is_own_object(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def makes_own(node: ast.AST, classes: set[str]) -> bool:
+    """Whether an expression is a call of one of these classes."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in classes
 
 
 def _rooted(node: ast.expr, known: Source) -> bool:

@@ -6,6 +6,7 @@ Runs beside ``sentry.py``. What is refused here would not compile for a GPU, or 
 from __future__ import annotations
 
 import builtins
+import collections
 import dis
 import functools
 import math
@@ -19,7 +20,9 @@ import numpy as np
 DEPTH = 6
 PLAIN = (int, float, str, bool, type(None))
 TAME = (len, list, tuple, range, float, int, bool, str, isinstance, hasattr, print, min, max, sum, abs, round, zip, enumerate, slice)  # bound before anybody could replace them
-DOORS = ("handle",)  # of a tensor in the interpreter: the array behind it
+DOORS = (  # the array behind a tensor of the interpreter's, the Python function behind a kernel, frames and what they hold
+    "handle", "fn", "run", "rewriter", "rewrite", "gi_frame", "cr_frame", "ag_frame", "tb_frame", "f_back", "f_builtins", "f_globals", "f_locals", "gi_code", "f_code",
+)
 
 
 class NotTriton(Exception):
@@ -49,6 +52,10 @@ def check(function, handed, depth=0, seen=None):
         if not given(value):
             what = getattr(value, "__name__", None) or f"a {type(value).__name__}"
             raise NotTriton(f"{function.__name__} is handed `{what}`, which is Python's and which no GPU can run: hand it tensors and numbers, and write functions as @triton.jit ones")
+    if getattr(function, "__builtins__", vars(builtins)) is not vars(builtins):
+        raise NotTriton(f"{function.__name__} has other built-in functions than Python's: it wouldn't compile for a GPU")
+    if any(isinstance(value, types.ModuleType) and type(value).__eq__ is not types.ModuleType.__eq__ for value in list(function.__globals__.values())):
+        raise NotTriton("a module of the file's compares in a way of its own, and the interpreter compares them: leave it out")
     if function in seen or depth > DEPTH:
         return
     seen.add(function)
@@ -66,10 +73,10 @@ def given(value):
     """Whether a kernel may be handed a thing: a tensor of the framework's own, a number, or what it may reach as well."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
-        return type(value) in (torch.Tensor, torch.nn.Parameter)  # a class of one's own runs Python while it is read
+        return type(value) in (torch.Tensor, torch.nn.Parameter) and not vars(value)  # a class of one's own, or a method, runs Python while it is read
     if type(value).__name__ in ("TensorDescriptor", "TensorWrapper") and of_triton(type(value)):
         return given(value.base)
-    if isinstance(value, (tuple, list)):
+    if type(value) in (tuple, list) or (isinstance(value, tuple) and record(type(value))):
         return all(map(given, value))
     return isinstance(value, np.generic) or native(value)
 
@@ -88,8 +95,18 @@ def names(function):
         while parts and isinstance(value, types.ModuleType):
             part = parts.pop(0)
             value, path = getattr(value, part, None), f"{path}.{part}"
-        if name in known or hasattr(builtins, name):
+        if isinstance(value, types.ModuleType):
+            yield f"{path} (a module put aside)", vars  # what is taken out of it later isn't seen
+        elif name in known or hasattr(builtins, name):
             yield path, value
+            yield from ((f"{path}.{part}", held(value, part)) for part in parts[:1])
+
+
+def held(value, name):
+    """What an object, and not its class, has under a name: nothing where the name is its class's."""
+    if hasattr(value, "fn"):
+        return vars  # a kernel has nothing to take out of it
+    return vars(value).get(name) if hasattr(value, "__dict__") else None
 
 
 def enclosed(function):
@@ -120,10 +137,8 @@ def taken(code):
 
 def native(value):
     """Whether a kernel may reach a thing: Triton's own, a plain number or text, a dtype, what Python has built in (but not its doors to the rest)."""
-    if isinstance(value, (tuple, list)):
+    if type(value) in (tuple, list) or (isinstance(value, tuple) and record(type(value))):
         return all(map(native, value))
-    if isinstance(value, types.ModuleType):
-        return value in (math, builtins) or of_triton(value)
     if type(value).__name__ == "constexpr" and of_triton(type(value)):
         return native(value.value)
     if type(value) in PLAIN or of_triton(value) or of_triton(type(value)) or any(value is tame for tame in TAME):
@@ -132,8 +147,28 @@ def native(value):
     if isinstance(value, np.dtype) or (torch is not None and type(value) is torch.dtype):
         return True
     if isinstance(value, type):
-        return issubclass(value, Exception) and value.__module__ == "builtins"
+        return (issubclass(value, Exception) and value.__module__ == "builtins") or record(value)
     return isinstance(value, types.BuiltinFunctionType) and value.__self__ is math
+
+
+def record(kind):
+    """Whether a class is a named tuple and nothing more: Triton compiles those."""
+    fields = getattr(kind, "_fields", None)
+    if type(kind) is not type or kind.__bases__ != (tuple,) or not isinstance(fields, tuple) or not all(type(name) is str for name in fields):
+        return kind in (tuple, getattr(sys.modules.get("torch"), "Size", tuple))
+    plain = vars(collections.namedtuple(kind.__name__, fields))
+    told = ("__annotations__", "__orig_bases__", "__module__", "__doc__", "__static_attributes__", "__firstlineno__", "__annotate__", "__annotate_func__")
+    return all(name in told or (name in plain and alike(value, plain[name])) for name, value in vars(kind).items())
+
+
+def alike(value, plain):
+    """Whether a part of a named tuple is what every named tuple has in its place."""
+    if isinstance(value, classmethod) and isinstance(plain, classmethod):
+        value, plain = value.__func__, plain.__func__
+    if not isinstance(value, types.FunctionType):
+        return type(value) is type(plain)
+    same = isinstance(plain, types.FunctionType) and value.__code__ == plain.__code__
+    return same and all(value.__globals__.get(name) == plain.__globals__.get(name) for name in value.__code__.co_names)
 
 
 def of_triton(value):

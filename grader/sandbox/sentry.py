@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import inspect
 import linecache
 import math
 import mmap
@@ -18,8 +19,9 @@ import numpy as np
 try:
     import devices
     import purity
+    import seal
 except ImportError:
-    from . import devices, purity
+    from . import devices, purity, seal
 
 MARGIN = 1 << 15  # elements on either side of a fenced allocation
 LAUNCH_CAP = 1000
@@ -45,7 +47,7 @@ class Kernels:
 
     def __init__(self):
         self.paths, self.launches, self.decoy, self.given, self.watching, self.device_bytes = (), [], False, frozenset(), False, 0
-        self.tuning, self.fence, self.memory, self.exchange = False, None, purity.Memory(), ()
+        self.tuning, self.fence, self.memory, self.exchange, self.seal = False, None, purity.Memory(), (), None
 
     def watch(self, *paths):
         """From now on, note launches of kernels that are written in these files (in any, if none is named)."""
@@ -61,15 +63,19 @@ class Kernels:
             if warmup or not self.own(kernel.fn):
                 return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
             if interpreted:  # a compiler for a GPU refuses by itself
+                grid = evaluated(kernel, grid, args, kwargs)  # whoever is asked for it has spoken before anything is looked at
                 purity.check_launch(kernel, [*args, *kwargs.values()])
+                if self.seal is not None:
+                    self.seal.check()
             launch = None if self.tuning else self.note(kernel.fn.__name__, [*args, *kwargs.values()])
             if self.decoy:
                 return None
-            with self.alone():
+            with (seal.quiet if interpreted else seal.unwatched)(), self.exchanged():
                 return run(kernel, *args, grid=self.shaped(grid, launch), warmup=False, **kwargs)
 
         kind.run = counted
         self.watch_tuning(interpreted)
+        self.seal = seal.Seal() if interpreted and paths else None
 
     def watch_tuning(self, interpreted):
         """``triton.autotune`` tries out tiles: no launches of the call's own. In the interpreter, where no time means anything, the first ones are taken."""
@@ -96,21 +102,17 @@ class Kernels:
         return not self.paths or function.__code__.co_filename in self.paths or not borrowed
 
     @contextlib.contextmanager
-    def alone(self):
-        """Nothing of the submission's runs while a kernel does: no tracing, no mode. Where other values were sent for this time, they are taken back afterwards."""
-        torch = sys.modules["torch"]
-        sys.settrace(None)
-        sys.setprofile(None)
+    def exchanged(self):
+        """Where other values were sent for the time of a kernel, they are taken back afterwards."""
         try:
-            with torch._C.DisableTorchFunction(), torch.utils._python_dispatch._disable_current_modes():
-                yield
+            yield
         finally:
             self.hold(0)
 
     def hold(self, which):
         """Put the arguments' own values (0), or those that the kernel alone is to see (1), into their memory."""
         for argument, *octets in self.exchange:
-            argument.overwrite(octets[which])
+            argument.overwrite(octets[which], unseen=True)
 
     @contextlib.contextmanager
     def call(self, decoy, arguments, fence=None, exchange=()):
@@ -155,6 +157,15 @@ class Kernels:
     def told(self):
         """The launches as the wire carries them: name, grid, bytes of memory handed over that is no argument of the call."""
         return [tuple(launch) for launch in self.launches]
+
+
+def evaluated(kernel, grid, args, kwargs):
+    """A grid as plain numbers; a function that gives it is asked with the arguments by their names."""
+    if callable(grid):
+        names = inspect.signature(kernel.fn).parameters
+        defaults = {name: one.default for name, one in names.items() if one.default is not one.empty}
+        grid = grid({**defaults, **dict(zip(names, args, strict=False)), **kwargs})
+    return tuple(int(n) for n in grid)
 
 
 def level(allocator, what="memory_allocated"):

@@ -110,10 +110,10 @@ class Argument:
         offset = (view.__array_interface__["data"][0] - self.base.__array_interface__["data"][0]) // self.base.itemsize if view.size else 0
         return torch.as_strided(flat, view.shape, [s // self.base.itemsize for s in view.strides], offset)
 
-    def overwrite(self, octets: bytes) -> None:
-        """Other values in the very same memory, as a caller writes them who uses a buffer again."""
+    def overwrite(self, octets: bytes, unseen: bool = False) -> None:
+        """Other values in the very same memory, as a caller writes them who uses a buffer again; ``unseen``, past the framework."""
         values = np.frombuffer(octets, dtype=self.base.dtype).copy()
-        if not hasattr(self, "flat"):
+        if not hasattr(self, "flat") or (unseen and self.device == "cpu"):
             self.base[:] = values
             return
         with torch.no_grad():  # by the tensor itself, so that its version counts up

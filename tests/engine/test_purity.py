@@ -6,6 +6,7 @@ import math
 import sys
 from pathlib import Path
 from types import FunctionType
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -129,6 +130,62 @@ def calls_a_false_dtype(x_ptr):
     DTYPE(x_ptr)
 
 
+def puts_a_module_aside(x_ptr):
+    (core := tl.core).inspect.sys.exit(x_ptr, core)
+
+
+def climbs_through_a_frame(x_ptr):
+    (i for i in (0,)).gi_frame.f_builtins["print"](x_ptr)
+
+
+def takes_the_function_behind(x_ptr):
+    inner.fn(x_ptr)
+
+
+def takes_what_was_hung_on_a_kernel(x_ptr):
+    inner.answer(x_ptr)
+
+
+HUNG = tl.constexpr(1)
+HUNG.answer = helper
+
+
+def takes_what_was_hung_on_a_constant(x_ptr):
+    HUNG.answer(x_ptr)
+
+
+class State(NamedTuple):
+    """What Triton compiles: names for the parts of a tuple, and nothing more."""
+
+    m: tl.tensor
+    l: tl.tensor
+
+
+class Trapped(NamedTuple):
+    """A named tuple that computes as well."""
+
+    m: tl.tensor
+
+    def grown(self):
+        return helper(self.m)
+
+
+def keeps_a_trapped_state(x_ptr):
+    Trapped(x_ptr).grown()
+
+
+class Sequence(tuple):
+    """A tuple whose reading runs Python."""
+
+    def __getitem__(self, place):
+        return helper(place)
+
+
+def keeps_a_state(x_ptr, n):
+    state = State(tl.load(x_ptr), n)
+    tl.store(x_ptr, state.m + state.l)
+
+
 def around(thing):
     def kernel(x_ptr):
         thing(x_ptr)
@@ -138,10 +195,12 @@ def around(thing):
 
 def test_a_kernel_of_triton_alone_is_one() -> None:
     purity.check(right, [torch.ones(2), 3, tl.float16, None, (1, 2), inner])
+    purity.check(keeps_a_state, [torch.ones(2), State(1, 2)])
 
 
 @pytest.mark.parametrize("kernel", [imports, calls_torch, calls_torch_by_another_name, goes_through_triton, calls_numpy, calls_a_list, evaluates, calls_through_another, hides_it_in_a_function, calls_a_system,
-                                    climbs_through_a_class, takes_the_array_behind, fetches_by_a_name, calls_a_false_friend, unwraps_a_constant, calls_a_false_dtype, around(helper)])
+                                    climbs_through_a_class, takes_the_array_behind, fetches_by_a_name, calls_a_false_friend, unwraps_a_constant, calls_a_false_dtype, puts_a_module_aside, climbs_through_a_frame,
+                                    takes_the_function_behind, takes_what_was_hung_on_a_kernel, takes_what_was_hung_on_a_constant, keeps_a_trapped_state, around(helper)])
 def test_a_kernel_that_reaches_into_python_is_none(kernel: FunctionType) -> None:
     with pytest.raises(purity.NotTriton, match="is Python and not Triton"):
         purity.check(kernel, [])
@@ -152,15 +211,16 @@ def test_a_kernel_that_is_handed_a_function_of_python_is_none() -> None:
         purity.check(right, [helper])
 
 
+METHODICAL = torch.zeros(1)
+METHODICAL.untyped_storage = helper  # type: ignore[method-assign,assignment]
+
+
 class Own(torch.Tensor):
     """A tensor whose reading runs Python."""
 
 
-@pytest.mark.parametrize("thing", [math, torch, np.linalg.norm, FALSE_CONSTANT, DTYPE, Own(), (1, [DTYPE]), lambda: 0], ids=lambda thing: type(thing).__name__)
+@pytest.mark.parametrize("thing", [math, torch, np.linalg.norm, FALSE_CONSTANT, DTYPE, Own(), METHODICAL, Sequence((1,)), (1, [DTYPE]), lambda: 0], ids=lambda thing: type(thing).__name__)
 def test_a_kernel_that_is_handed_what_is_neither_tensor_nor_number_is_none(thing: object) -> None:
-    if thing is math:  # what a kernel may reach it may be handed
-        purity.check(right, [thing])
-        return
     with pytest.raises(purity.NotTriton, match="is handed"):
         purity.check(right, [thing])
 

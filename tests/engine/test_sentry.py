@@ -29,7 +29,7 @@ def test_a_decoy_is_noted_and_does_nothing(run):
 
 EXCHANGED = """
 class Held(Given):
-    def overwrite(self, values):
+    def overwrite(self, values, unseen):
         self.flat.copy_(values)
 
 before, other = torch.arange(5.0), torch.full((5,), 7.0)

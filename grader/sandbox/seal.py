@@ -1,0 +1,112 @@
+"""Quiet round a kernel in the interpreter: nothing of the submission's runs while it does, and what runs it is still what was loaded.
+
+Runs beside ``sentry.py``. ``Seal`` remembers the libraries that run a kernel before the submission is there; ``quiet`` holds off all that
+could call back: tracing, modes, printing, warnings, floating-point handlers, the garbage collector, signals. Threads are refused.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import gc
+import io
+import operator
+import signal
+import sys
+import types
+import warnings
+
+import numpy as np
+
+try:
+    from purity import of_triton
+except ImportError:
+    from .purity import of_triton
+
+CODE, DEFAULTS = operator.attrgetter("__code__"), operator.attrgetter("__defaults__")
+
+RUNS = ("triton.runtime.interpreter", "triton.runtime.jit")
+PATCHED = ("triton.language", "triton.language.core", "triton.language.math", "triton.language.standard", "triton.language.semantic")  # by the interpreter, for a time
+COMES_AND_GOES = ("__warningregistry__", "__doc__", "_", "__dict__", "__weakref__", "__abstractmethods__", "_abc_impl", "__annotations__", "__annotations_cache__")
+OWN = ("sentry", "purity", "seal", "devices", "wire")
+
+
+class Tampered(Exception):
+    """What runs a kernel was changed, or something runs beside it."""
+
+
+class Seal:
+    """The names of the libraries that run a kernel, the methods of their classes, and the code of their functions, as they are now."""
+
+    def __init__(self):
+        torch = sys.modules["torch"]
+        libraries = [sys.modules[name] for name in (*RUNS, *PATCHED, *OWN) if name in sys.modules]
+        classes = [value for library in libraries for value in vars(library).values() if isinstance(value, type) and value.__module__ == library.__name__]
+        used = [value for name in RUNS for value in vars(sys.modules[name]).values() if isinstance(value, types.ModuleType)]
+        homes = list(dict.fromkeys([builtins, np, torch.Tensor, *libraries, *classes, *used]))
+        self.instances = [value for value in vars(sys.modules[RUNS[0]]).values() if type(value) in classes]
+        self.names = [(home, tuple(vars(home)), tuple(vars(home).values())) for home in homes]
+        functions = list({id(value): value for _, _, values in self.names for value in values if isinstance(value, types.FunctionType)}.values())
+        self.code = functions, [function.__code__ for function in functions], [function.__defaults__ for function in functions]
+        self.threads = len(sys._current_frames())
+
+    def check(self):
+        """Raise Tampered where something isn't what it was, or where a thread of the submission's is alive."""
+        for home, keys, values in self.names:
+            now = vars(home)
+            if not all(map(operator.is_, map(now.get, keys), values)) or (len(now) > len(keys) and isinstance(home, type)):
+                self.blame(home, dict(zip(keys, values, strict=True)))
+        for one in self.instances:
+            if any(hasattr(type(one), name) for name in vars(one)):
+                raise Tampered(f"a method of the interpreter's {type(one).__name__} was replaced: a kernel runs in the libraries as they are")
+        functions, codes, defaults = self.code
+        if not (all(map(operator.is_, map(CODE, functions), codes)) and all(map(operator.is_, map(DEFAULTS, functions), defaults))):
+            raise Tampered("the code of a function was replaced that runs kernels: they run in the libraries as they are")
+        if len(sys._current_frames()) > self.threads:
+            raise Tampered("another thread is running: it has to end before a kernel is launched")
+
+    @staticmethod
+    def blame(home, before):
+        """Raise Tampered with the name that was replaced or added, unless the interpreter itself did it."""
+        lent = (getattr(home, "__module__", None) or home.__name__) in PATCHED
+        for key in {**before, **vars(home)} if isinstance(home, type) else before:
+            now = vars(home).get(key)
+            if now is before.get(key) or key in COMES_AND_GOES or (lent and put_by_the_interpreter(key, now)):
+                continue
+            raise Tampered(f"{home.__name__}.{key} was replaced or added: a kernel runs in the libraries as they are")
+
+
+def put_by_the_interpreter(key, value):
+    """Whether Triton's interpreter itself puts such a thing into its language, for the time of a kernel or for good."""
+    return value is print or value is vars(object).get(key) or of_triton(getattr(value, "func", value)) or of_triton(type(value))
+
+
+@contextlib.contextmanager
+def unwatched():
+    """No tracing and no mode of the submission's in here."""
+    torch = sys.modules["torch"]
+    sys.settrace(None)
+    sys.setprofile(None)
+    with torch._C.DisableTorchFunction(), torch.utils._python_dispatch._disable_current_modes():
+        yield
+
+
+@contextlib.contextmanager
+def quiet():
+    """Nobody is called back from in here. What a kernel prints comes out afterwards."""
+    outside, sink, collecting = (sys.stdout, sys.stderr), io.StringIO(), gc.isenabled()
+    gc.disable()
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        with unwatched(), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            sys.stdout = sys.stderr = sink
+            yield
+    finally:
+        sys.stdout, sys.stderr = outside
+        if collecting:
+            gc.enable()
+        if blocked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    if sink.tell():
+        print(sink.getvalue(), end="")
