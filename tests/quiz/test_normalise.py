@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from attngrade.quiz.marking.normalise import normalise
 from attngrade.quiz.marking.tokens import read
@@ -75,6 +77,22 @@ def test_spans_point_at_the_person_s_own_words() -> None:
     token = next(token for token in read(text).content if token.word == "sqrt(d_k)")
 
     assert text[token.start : token.end].strip().startswith("√")
+
+
+@pytest.mark.parametrize("typed", ["delta" + " " * 6000, "n" + "\n \t" * 2000 + "x", "q" + "\\quad" * 1000, "i.e." * 1500, "a" + "\u200b " * 3000 + "b", "^" + "`" * 6000])
+def test_no_rule_meets_a_long_run_of_blanks(typed: str) -> None:
+    plain, places = normalise(typed)
+
+    assert not re.search(r"\s{17}", plain) and len(plain) == len(places) and places == sorted(places)
+
+
+def test_where_a_long_run_of_blanks_is_shortened_lines_sentences_and_places_stay() -> None:
+    blanks = " " * 40
+    text = f"the std is √d_k{blanks}\n{blanks}\n{blanks}it grows.{blanks}\n\n{blanks}- not the mean"
+    wide, narrow = read(text), read(text.replace(blanks, "   "))
+
+    assert [(t.word, t.sentence, t.clause) for t in wide.tokens] == [(t.word, t.sentence, t.clause) for t in narrow.tokens]
+    assert [text[t.start : t.end] for t in wide.tokens if t.word in ("grow", "grows")] == ["grows"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """One spelling for what people type: LaTeX, Unicode and ASCII mathematics become the same atoms.
 
 `normalise(text)` gives a lower-case text and, for each of its characters, the place in the original that it came from, so that
-evidence can be shown in the person's own words. Every rule is a bounded regular expression: the time is linear in the text.
+evidence can be shown in the person's own words. Every rule is a bounded regular expression, and no run of blanks is longer than `RUN` when one is
+applied (rules have up to three in a row that may take any of them, which over one long run goes by the cube): the time is linear in the text.
 """
 
 from __future__ import annotations
@@ -175,13 +176,15 @@ _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"~=|=~", "~"),
 ]
 
+RUN = 16  # blanks in a row; nobody types more
+_LONG_RUN = re.compile(rf"\s{{{RUN + 1},}}")
 _Change = str | Callable[[re.Match[str]], str]
 _RULES: list[list[tuple[re.Pattern[str], _Change]]] = []
 
 
 def normalise(text: str) -> tuple[str, list[int]]:
     """The text in one spelling, and the original place of each of its characters."""
-    chars, places = _characters(text)
+    chars, places = _shortened(*_characters(text))
     if not _RULES:
         _RULES.extend([(re.compile(pattern), new) for pattern, new in rules] for rules in (_LATEX, _ATOMS))
     latex, atoms = _RULES
@@ -237,7 +240,21 @@ def _substitute(
         moved += places[at : match.start()]
         moved += _spread(places[match.start() : match.end()], len(piece))
         at = match.end()
-    return "".join([*pieces, text[at:]]), moved + places[at:]
+    return _shortened("".join([*pieces, text[at:]]), moved + places[at:])
+
+
+def _shortened(text: str, places: list[int]) -> tuple[str, list[int]]:
+    """The text with the middle taken out of long runs of blanks; a line or a paragraph that ends in there still does."""
+    kept: list[int] = []
+    at = 0
+    for run in _LONG_RUN.finditer(text):
+        start, end = run.start() + RUN // 2 - 1, run.end() - RUN // 2 + 1
+        kept += [*range(at, start), *[place for place in range(start, end) if text[place] == "\n"][:2]]
+        at = end
+    if not at:
+        return text, places
+    kept += range(at, len(text))
+    return "".join(text[place] for place in kept), [places[place] for place in kept]
 
 
 def _spread(places: list[int], length: int) -> list[int]:
