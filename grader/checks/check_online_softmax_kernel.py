@@ -166,7 +166,7 @@ def test_kernel_stays_inside_its_tensors(submission, rng):
 @points(4)
 @of(FLASH)
 @after("kernel-stays-inside-its-tensors")
-def test_one_launch_does_the_work(submission, rng):
+def test_one_launch_does_the_work(submission, rng, device):
     """One launch of your own @triton.jit kernel computes out and lse from the inputs where they lie: no copies, no partial outputs."""
     drawn = int(rng.integers(17, 40)), int(rng.integers(40, 80))
     for (t_q, t_k), causal, dtype in [((3, 70), False, "float32"), ((5, 5), True, "float32"), (drawn, True, "float16")]:
@@ -180,12 +180,44 @@ def test_one_launch_does_the_work(submission, rng):
         if isinstance(got, tuple) and any(near(part, right) for part, right in zip(got, outside, strict=False)):
             disown(FLASH, "gives what its kernel computes")
         launched(len(submission.launches(got)) if isinstance(got, tuple) else 0, got, case)
+    everywhere(submission, rng)
     for call in submission.calls:  # all that was asked so far: every shape, dtype and layout
         if call.function == FLASH and call.raised is None and call.replayable:
             launched(len(call.launches), None, "in an earlier call: " + arguments(call))
             q = call.message["kwargs"].get("q", (*call.message["args"], None)[0])
             frugal(call.launches, q.data.shape, None, "in an earlier call: " + arguments(call), beside=1024)
     no_copies(submission, rng)
+    if device == "cpu":
+        a_tile_at_a_time(submission, rng)
+
+
+def a_tile_at_a_time(submission, rng):
+    """The kernel walks over the keys; one tile that holds them all ends where a GPU's registers do."""
+    values = qkv(rng, 1, 4096, batch=1, heads=1, width=128, dtype="float16")
+    arrays, taken, got = held(values, "float16"), math.inf, None
+    for _ in range(6):  # again if it looks too much: the system counts other things as well
+        if taken >= 6 * MIB:
+            submission.settle()
+            submission.weight(*arrays)
+            alone = submission.peak_bytes()
+            got = submission.flash_attention(*arrays)
+            taken = min(taken, submission.peak_bytes() - alone)
+    claim(taken < 6 * MIB, f"{FLASH}: for one query and 4096 keys memory grew by {taken / MIB:.1f} MiB beside the arguments, where tiles of 128 keys take less than one. "
+          "It looks as if one tile held all keys, which fits into no GPU; walk over them, with a running maximum, sum and output", got=got, case=sizes(*values[:2], False))
+    is_answer(got, attention(*values), "float16", FLASH, f"{sizes(*values[:2], False)}, float16")
+
+
+def everywhere(submission, rng):
+    """The kernel computes what comes back at every width, in every layout, in one tile and in several."""
+    several = int(rng.integers(33, 80)), int(rng.integers(130, 160))
+    for (t_q, t_k), width, causal, dtype, (name, layout) in [
+        (several, 16, True, "float32", LAYOUTS[int(rng.integers(len(LAYOUTS)))]), ((2, 3), 128, False, "float16", ("contiguous", {})),
+        ((4, int(rng.integers(66, 90))), 64, bool(rng.integers(2)), "float32", ("contiguous", {})), ((int(rng.integers(4, 8)), 3), 16, True, "float16", LAYOUTS[1]),
+    ]:
+        arrays, others = (qkv(rng, t_q, t_k, batch=2, heads=1, width=width, dtype=dtype) for _ in range(2))
+        got = submission.flash_attention(*held(others, dtype, **layout), causal=causal, _fence=True, _during=held(arrays, dtype, **layout))
+        want, case = attention(*arrays, causal), f"{sizes(*arrays[:2], causal)}, {name}, {dtype}, other values while the kernel runs"
+        is_answer(got, want, dtype, FLASH, case, worked_out_outside(got, want))
 
 
 def launched(n, got, case):

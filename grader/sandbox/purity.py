@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import collections
 import dis
+import enum
 import functools
 import math
 import os
@@ -78,7 +79,7 @@ def given(value):
         return given(value.base)
     if type(value) in (tuple, list) or (isinstance(value, tuple) and record(type(value))):
         return all(map(given, value))
-    return isinstance(value, np.generic) or native(value)
+    return isinstance(value, np.generic) or native(value) or enumerated(value)
 
 
 def names(function):
@@ -159,6 +160,15 @@ def record(kind):
     plain = vars(collections.namedtuple(kind.__name__, fields))
     told = ("__annotations__", "__orig_bases__", "__module__", "__doc__", "__static_attributes__", "__firstlineno__", "__annotate__", "__annotate_func__")
     return all(name in told or (name in plain and alike(value, plain[name])) for name, value in vars(kind).items())
+
+
+def enumerated(value):
+    """Whether a value is one of a plain list of named integers."""
+    kind = type(value)
+    if type(kind) is not enum.EnumMeta or kind.__bases__ != (enum.IntEnum,):
+        return False
+    plain = vars(enum.IntEnum(kind.__name__, {name: int.__index__(member) for name, member in kind.__members__.items()}))
+    return all(type(part) in (kind, str, dict, list, int, type(None), type) or (name in plain and alike(part, plain[name])) for name, part in vars(kind).items())
 
 
 def alike(value, plain):

@@ -25,6 +25,8 @@ except ImportError:
 
 MARGIN = 1 << 15  # elements on either side of a fenced allocation
 LAUNCH_CAP = 1000
+BY_NAME = ("the interpreter knows Triton's functions by their module alone: write `import triton.language as tl` and `tl.load`, "
+           "not `from triton.language import load` (which a compiler for a GPU takes); a function of your own needs @triton.jit")
 ADDRESSES = 64  # that many 64-bit numbers may be a table of addresses, which differ from call to call
 
 
@@ -71,7 +73,12 @@ class Kernels:
             if self.decoy:
                 return None
             with (seal.quiet if interpreted else seal.unwatched)(), self.exchanged():
-                return run(kernel, *args, grid=self.shaped(grid, launch), warmup=False, **kwargs)
+                try:
+                    return run(kernel, *args, grid=self.shaped(grid, launch), warmup=False, **kwargs)
+                except Exception as error:
+                    if interpreted and "Did you forget to add @triton.jit" in str(error):
+                        raise purity.NotTriton(BY_NAME) from None
+                    raise
 
         kind.run = counted
         self.watch_tuning(interpreted)

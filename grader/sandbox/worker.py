@@ -175,7 +175,7 @@ def plain(value, depth=0):
     if depth < 6 and kind is dict:
         return {str(key): plain(item, depth + 1) for key, item in value.items()}
     if issubclass(kind, np.generic):
-        return array_out(np.asarray(value), "scalar")
+        return array_out(np.asarray(np.float64(value) if kind is np.longdouble else value), "scalar")  # the wire has no longer float, and a number is a number
     if issubclass(kind, float):
         return float.__float__(value)
     if issubclass(kind, int):
