@@ -379,6 +379,10 @@ def test_each_result_is_the_callers_own(submission, rng):
         function(other, *more)
         told = f"A second call of {name} overwrote the result of the first"
         expect_same(submission.reread(kept), kept, case="read again after a second call", because=told)
+        for factor in range(2, 10):
+            function(factor * other, *more)
+        told = f"A later call of {name} overwrote the result of the first"
+        expect_same(submission.reread(kept), kept, case="read again after nine more calls", because=told)
         submission.scribble(kept)
         again = function(one, *more, _before=(other, *(2 * values for values in more)))
         told = f"{name} remembers an array and not what is in it: asked again after its caller had changed the array in place"

@@ -8,9 +8,11 @@ from attngrade.checks.draws import (
     claim_independent_between,
     claim_independent_within,
     claim_laplace,
+    claim_law,
     claim_moments,
     claim_no_component_shared,
     claim_no_far_echo,
+    claim_no_grid,
     claim_scatter,
     claim_together,
 )
@@ -192,6 +194,10 @@ def test_each_call_returns_scores_of_its_own(submission, rng):
     sample(submission, second, 6, 2)
     overwritten = "A second call overwrote the scores of the first"
     expect_same(submission.reread(kept), kept, case="read again after a second call", because=overwritten)
+    for seed in seeds(rng, 8):
+        sample(submission, seed, 6, 2)
+    overwritten = "A later call overwrote the scores of the first"
+    expect_same(submission.reread(kept), kept, case="read again after nine more calls", because=overwritten)
     submission.scribble(kept)
     again = sample(submission, first, 6, 2)
     expect_same(again, kept, case="after the caller wrote into the first result", because="Two calls returned the same array")
@@ -211,6 +217,11 @@ def test_draws_of_one_call_are_independent(submission, rng):
     for d_k, *scale in [(2,), (int(rng.integers(3, 6)), 0.5)]:  # whole queries may be fresh only where they have one component
         case = f"30 calls, n=2000, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale)
         claim_no_component_shared(samples(submission, rng, 30, 2000, d_k, *scale), case)
+    for calls, d_k, side in [(12, int(rng.integers(6, 13)), 45), (1, int(rng.integers(13, 41)), int(rng.integers(44, 50)))]:
+        table, case = samples(submission, rng, calls, side**2, d_k), f"{calls} call{'s' * (calls > 1)}, n={side**2}, d_k={d_k}"
+        claim_no_grid(table[0], d_k, case)
+        if calls > 1:
+            claim_no_component_shared(table, case)
 
 
 @points(1)
@@ -239,6 +250,9 @@ def test_scores_have_the_tails_of_a_sum_of_products(submission, rng):
     """At d_k=2 half of the scores are positive and a share exp(-x) is larger than x in size."""
     scores = samples(submission, rng, 10, 1600, 2).reshape(-1)
     claim_laplace(scores, f"{scores.size} draws, d_k=2")
+    for calls, d_k in [(12, int(rng.integers(3, 9))), (1, int(rng.integers(17, 61)))]:  # wider heads are told from a normal law by many draws alone
+        scores = samples(submission, rng, calls, 2000, d_k).reshape(-1)
+        claim_law(scores, d_k, f"{scores.size} draws, d_k={d_k}")
 
 
 @points(1)

@@ -16,6 +16,7 @@ FAR_ERRORS = 7.6  # where some 10,000 distances are looked at
 FEWEST = 500  # pairs that tell something of a distance
 NEIGHBOURS = 8  # places
 SHARE_ALLOWED = 3.3  # over the root of the number of draws
+LAW = "The variance alone doesn't make the distribution: q and k must be standard normal, and multiplied"
 WITHIN = "The draws of one call must be independent of each other"
 BETWEEN = "Calls with different generators must be independent of each other"
 
@@ -41,8 +42,17 @@ def claim_laplace(scores: np.ndarray, case: str) -> None:
     worst = int(np.abs(np.exp(-size) - larger).argmax())
     got, want = float(larger[worst]), math.exp(-size[worst])
     told = f"A share of {got:.3f} of the scores is larger than {size[worst]:.2f} in size where {want:.3f} is right"
-    why = "The variance alone doesn't make the distribution: q and k must be standard normal, and multiplied"
-    claim(abs(got - want) <= allowed, told, got=got, want=want, case=case, because=why)
+    claim(abs(got - want) <= allowed, told, got=got, want=want, case=case, because=LAW)
+
+
+def claim_law(scores: np.ndarray, d_k: int, case: str) -> None:
+    """The mean of cos(t s) is (1 + t**2) ** (-d_k / 2), at the t where a normal law of the same variance is most easily told apart."""
+    t = 2 / math.sqrt(d_k)
+    want, twice = (1 + t**2) ** (-d_k / 2), (1 + 4 * t**2) ** (-d_k / 2)
+    allowed = STANDARD_ERRORS * math.sqrt(((1 + twice) / 2 - want**2) / scores.size)
+    got = float(np.cos(t * scores).mean())
+    told = f"The mean of cos({t:.3g} s) over the scores s is {got:.3f} where {want:.3f} is right for a sum of {d_k} products"
+    claim(abs(got - want) <= allowed, told, got=got, want=want, case=case, because=LAW)
 
 
 def waves(table: np.ndarray) -> np.ndarray:
@@ -98,6 +108,15 @@ def claim_no_component_shared(table: np.ndarray, case: str) -> None:
     claim_scatter(table, case)
     claim_together(table, case)
     claim_no_echo(table, NEIGHBOURS, case)
+
+
+def claim_no_grid(scores: np.ndarray, d_k: int, case: str) -> None:
+    """A square number of draws aren't the scores of a few queries with the same few keys, whose table has no higher rank than d_k."""
+    side = math.isqrt(scores.size)
+    squares = np.linalg.svd(scores.reshape(side, side), compute_uv=False) ** 2
+    beyond = float(squares[d_k:].sum() / squares.sum()) if squares.sum() else 0.0
+    told = f"The scores are those of {side} queries, each with the same {side} keys; every draw needs a fresh q and a fresh k"
+    claim(beyond > 1e-9, told, got=beyond, case=case, because=WITHIN)
 
 
 def claim_independent_within(table: np.ndarray, case: str) -> None:
