@@ -17,12 +17,14 @@ from typing import Any
 
 from ..errors import UsageProblem
 from ..render.text import tame
-from .pages import FORMULA, plain_cell
+from .pages import asked, plain_cell
 
 HEADINGS = {"email": "Email address", "username": "Username", "idnumber": "ID number"}
 IDENTIFIER, FULL_NAME, GRADE, MODIFIED, COMMENTS = "Identifier", "Full name", "Grade", "Last modified (grade)", "Feedback comments"
 DOWNLOADED = re.compile(r"^(?P<name>.+?)_(?P<number>\d+)_assignsubmission_")  # as Moodle names what it gives out
 SHARE_DIGITS = 5
+UNGRADED = "the grader failed on it; grade the batch again"
+BEHIND_SEMICOLON = re.compile(r"(; *+)([=+@＝＋＠－-][=+@＝＋＠－ -]*+)")
 Records = list[dict[str, Any]]
 
 
@@ -32,13 +34,14 @@ def gradebook(records: Records, title: str, by: str, out_of: float, roster: dict
     times = Counter(name.casefold() for name in known.values() if name)
     remarks, rows = [], []
     for told in records:
-        problem = _unfit(known[told["candidate"]], by, times, roster is not None)
+        problem = UNGRADED if told.get("fault") else _unfit(known[told["candidate"]], by, times, roster is not None)
         if problem:
             remarks.append(f"{tame(told['candidate'], lines=1)} is left out: {problem}.")
         else:
             rows.append([known[told["candidate"]], points(told["score"], told["max_score"], out_of), *_parts(told, out_of), feedback(told)])
-    names = [part.get("exercise") or part["question"] for part in (*records[0]["exercises"], *records[0]["answers"])] if records else []
-    return _table([[plain_cell(cell) for cell in row] for row in ([HEADINGS[by], title, *names, "Feedback"], *rows)]), remarks
+    names = [name for kind in asked(records) for name in kind]
+    head: list[Any] = [HEADINGS[by], title, *names, "Feedback"]
+    return _table([[plain_cell(cell) for cell in row] for row in (head, *rows)]), remarks
 
 
 def _unfit(name: str, by: str, times: Counter[str], listed: bool) -> str:
@@ -47,7 +50,7 @@ def _unfit(name: str, by: str, times: Counter[str], listed: bool) -> str:
         return "the roster doesn't name it" if listed else "it has no name"
     if by == "email" and not re.fullmatch(r"[^@\s]+@[^@\s]+", name):
         return f"{tame(name, lines=1)!r} is no email address (--roster FILE says whose returns these are)"
-    if name.startswith(FORMULA) or tame(name, lines=1) != name:
+    if plain_cell(name) != name:
         return f"{tame(name, lines=1)!r} is no {HEADINGS[by].lower()} that a spreadsheet leaves alone"
     return f"{times[name.casefold()]} returns are of {name}: keep one" if times[name.casefold()] > 1 else ""
 
@@ -70,7 +73,12 @@ def feedback(told: dict[str, Any]) -> str:
         lines.append(" ".join([f"{part['title']}: {part['verdict']}, {part['score']:g} of {part['max_score']:g}.", *named, *review]))
     for answer in told["answers"]:
         lines.append(f"{answer['question']}: {answer['score']:.0%}." + (f" Reviewer: {answer['review']}" if answer.get("review") else ""))
-    return "<br>".join(escape(tame(line, lines=1)) for line in lines)
+    return BEHIND_SEMICOLON.sub(_as_entities, "<br>".join(escape(tame(line, lines=1)) for line in lines))
+
+
+def _as_entities(found: re.Match[str]) -> str:
+    """What a spreadsheet would take for a formula behind a semicolon, as a browser shows it all the same."""
+    return found[1] + re.sub(r"\S", lambda char: f"&#{ord(char[0])};", found[2])
 
 
 def worksheet(records: Records, text: str, out_of: float) -> tuple[str, list[str]]:
@@ -103,6 +111,9 @@ def _whose(records: Records, rows: list[list[str]], head: list[str]) -> tuple[di
     matches: dict[int, Records] = {}
     remarks = []
     for told in records:
+        if told.get("fault"):
+            remarks.append(f"{tame(told['candidate'], lines=1)} is left out: {UNGRADED}.")
+            continue
         label = DOWNLOADED.match(told["candidate"] + "_assignsubmission_" if "_assignsubmission_" not in told["candidate"] else told["candidate"])
         places = [numbers[label["number"]]] if label and label["number"] in numbers else names.get(_plain(told["candidate"]), [])
         if len(places) == 1:

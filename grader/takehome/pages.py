@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import re
 from collections import Counter
 from typing import Any
 
 from ..grading.source import parsed
 from ..render.text import tame
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+BEGINS = re.compile(r'(^|[;\t])([ "]*+)(?=[=+@＝＋＠－-])')  # a formula, at the start of a cell or where a spreadsheet that parts cells by ; or tab starts one
+UNGRADED: dict[str, Any] = {"verdict": "error", "score": 0.0, "max_score": 0.0, "misconceptions": ()}  # the grader failed on the return
 
 
 def batch_view(records: list[dict[str, Any]]) -> dict[str, Any]:
@@ -19,12 +21,19 @@ def batch_view(records: list[dict[str, Any]]) -> dict[str, Any]:
     shares = [told["score"] / told["max_score"] if told["max_score"] else 0.0 for told in records]
     bins = Counter(min(int(10 * share), 9) for share in shares)
     top = max(bins.values(), default=1)
+    exercises, _ = asked(records)
     return {
-        "rows": [{**told, "share": share, "page": f"candidates/{number:04}.html"} for number, (told, share) in enumerate(zip(records, shares, strict=True), 1)],
+        "rows": [{**told, "exercises": told["exercises"] or [UNGRADED] * len(exercises), "share": share, "page": f"candidates/{number:04}.html"} for number, (told, share) in enumerate(zip(records, shares, strict=True), 1)],
         "bins": [{"from": 10 * n, "to": 10 * n + 10, "count": bins.get(n, 0), "height": round(100 * bins.get(n, 0) / top)} for n in range(10)],
         "checks": _rates(records), "misconceptions": _common(records), "questions": _questions(records),
-        "exercises": [part["exercise"] for part in records[0]["exercises"]] if records else [],
+        "exercises": exercises,
     }
+
+
+def asked(records: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
+    """The exercises and the questions of a batch, whichever return comes first: one that the grader failed on has neither."""
+    return (list(dict.fromkeys(part["exercise"] for told in records for part in told["exercises"])),
+            list(dict.fromkeys(answer["question"] for told in records for answer in told["answers"])))
 
 
 def _rates(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -92,21 +101,20 @@ def as_csv(records: list[dict[str, Any]]) -> str:
     """A row per candidate. Cells that a spreadsheet would take for a formula begin with an apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    exercises = [part["exercise"] for part in records[0]["exercises"]] if records else []
-    questions = [answer["question"] for answer in records[0]["answers"]] if records else []
+    exercises, questions = asked(records)
     writer.writerow(["candidate", "score", "max_score", *(f"{e} {what}" for e in exercises for what in ("verdict", "score", "misconceptions")), *questions, "remarks"])
     for told in records:
         cells: list[Any] = [told["candidate"], told["score"], told["max_score"]]
-        for part in told["exercises"]:
+        for part in told["exercises"] or [UNGRADED] * len(exercises):
             cells += [part["verdict"], part["score"], " ".join(named["id"] for named in part["misconceptions"])]
-        cells += [answer["score"] for answer in told["answers"]] + [" ".join(filter(None, [told["problem"], *told["remarks"]]))]
+        cells += [answer["score"] for answer in told["answers"] or [{"score": 0.0}] * len(questions)] + [" ".join(filter(None, [told["problem"], *told["remarks"]]))]
         writer.writerow([plain_cell(cell) for cell in cells])
     return out.getvalue()
 
 
 def plain_cell(value: Any) -> Any:
-    """A cell that no spreadsheet runs."""
+    """A cell that no spreadsheet runs, whatever it parts cells by: quotes don't help where it is the semicolon."""
     if not isinstance(value, str):
         return value
-    text = tame(value, lines=1)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    text = BEGINS.sub(r"\1\2'", tame(value, lines=1))
+    return f"'{text}" if text.startswith("\t") else text

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import json
+import re
 
 import pytest
 from attngrade.errors import UsageProblem
+from attngrade.takehome.batch import Task, fault
 from attngrade.takehome.gradebook import gradebook, read_roster, worksheet
 
 from tests.takehome.world import FILE, RIGHT, WRONG, attngrade
@@ -68,6 +72,23 @@ def test_feedback_is_inert_in_a_browser_and_in_a_spreadsheet():
     cell = table(gradebook([told], "+title", "username", 100.0)[0])
 
     assert "<img" not in cell[1][-1] and "\x1b" not in cell[1][-1] and not cell[1][-1].startswith("=") and cell[0][1] == "'+title"
+
+
+def test_what_stands_behind_a_semicolon_in_feedback_reads_the_same_and_begins_no_formula():
+    cell = table(gradebook([record("ada", problem="a < = -b;=1+1; = =2")], "T", "username", 100.0)[0])[1][-1]
+
+    assert not re.search(r"; *[=+@-]", cell) and html.unescape(cell).startswith("a < = -b;=1+1; = =2<br>")
+
+
+def test_a_name_with_a_formula_in_it_is_no_name_and_a_return_that_was_not_graded_gets_no_grade():
+    spoilt, good, failed = record("x;=1+1;@y.org"), record("ada@example.org"), json.loads(fault(Task("bob@example.org", "b", None, None), TypeError("why")))
+
+    text, remarks = gradebook([failed, spoilt, good], "T", "email", 100.0)
+    sheet, left_out = worksheet([{**failed, "candidate": "Ada_71_assignsubmission_file_"}], sheet_text(), 100.0)
+
+    assert [row[0] for row in table(text)] == ["Email address", "ada@example.org"] and table(text)[0][2:] == ["exercise02", "qk-norm", "Feedback"]
+    assert len(remarks) == 2 and "grade the batch again" in remarks[0] and "that a spreadsheet leaves alone" in remarks[1]
+    assert [row[4] for row in table(sheet)[1:]] == [""] * 4 and "grade the batch again" in left_out[0]
 
 
 def test_a_grade_is_a_number_within_the_scale():

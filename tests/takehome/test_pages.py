@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 
 import pytest
+from attngrade.render.html import batch_page
+from attngrade.takehome.batch import Task, fault
 from attngrade.takehome.pages import as_csv, batch_view, plain_cell
 from attngrade.takehome.similar import pairs
 
@@ -110,6 +113,27 @@ def test_csv_cells_are_no_formulas(report):
 
     assert [row[0] for row in rows[1:]] == ["<script>alert(3)<∕script>", "'=cmd()", "ada"]
     assert plain_cell("@x") == "'@x" and plain_cell("-1+1") == "'-1+1" and plain_cell(-1.5) == -1.5
+
+
+@pytest.mark.parametrize("name", ["Ada;=1+1;", "Ada\t=1+1", 'Ada;"="&1', "Ada; -2+3", " =1+1", '"="&1', "＝1+1", ";;@x"])
+def test_no_cell_holds_a_formula_wherever_a_spreadsheet_parts_it(name):
+    shown = plain_cell(name)
+
+    assert not re.search(r'(^|[;\t])[ "]*[=+@＝-]', shown) and shown.replace("'", "") == name
+
+
+def test_a_return_that_the_grader_failed_on_stands_under_the_columns_of_the_others():
+    part = {"exercise": "exercise02", "verdict": "passed", "score": 1.0, "max_score": 1.0, "misconceptions": [], "checks": []}
+    graded = {"candidate": "bob", "score": 1.0, "max_score": 1.0, "problem": "", "remarks": [], "exercises": [part], "answers": [{"question": "q", "score": 1.0}]}
+    failed = json.loads(fault(Task("AAA", "AAA", None, None), TypeError("why")))
+
+    rows = list(csv.reader(io.StringIO(as_csv([failed, graded]))))
+    view = batch_view([failed, graded])
+
+    assert as_csv([failed, graded]).startswith(as_csv([graded]).partition("\n")[0] + "\n") and {len(row) for row in rows} == {len(rows[0])}
+    assert "TypeError: why" in rows[1][-1] and rows[1][3] == "error"
+    assert view["exercises"] == ["exercise02"] and [len(row["exercises"]) for row in view["rows"]] == [1, 1]
+    assert "error 0/0" in batch_page("T", view, [], [])
 
 
 def test_overrides_change_the_score_and_survive_regrading(kit, tmp_path):
