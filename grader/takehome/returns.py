@@ -19,6 +19,7 @@ from ..sandbox.scrub import one_line
 from . import zips
 from .inflate import inflated
 from .tarballs import Member
+from .zips import Unreadable
 
 FILE_CAP = 1 << 20
 TOTAL_CAP = 64 << 20
@@ -27,10 +28,6 @@ ENTRY_CAP = 5000
 NAME_CAP = 300
 DEPTH_CAP = 12
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tar.xz")
-
-
-class Unreadable(Exception):
-    """Why a return can't be read, in a sentence for the team."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +167,7 @@ def _start(path: Path) -> bytes:
 
 def _zip(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
     try:
-        if zips.entries_marked(path, ENTRY_CAP) > ENTRY_CAP:
-            raise Unreadable(f"It holds more than {ENTRY_CAP} files.")
+        zips.check_table(path, ENTRY_CAP)
         with zipfile.ZipFile(path) as archive:
             if zips.overlapping(archive.infolist()):
                 raise Unreadable("The zip archive is damaged (its files share bytes).")

@@ -123,6 +123,16 @@ def test_a_table_of_millions_of_files_is_not_read(tmp_path):
     assert "more than 5000 files" in read("x", tmp_path / "b.zip").problem
 
 
+def test_a_table_that_is_mostly_extra_fields_is_not_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
+        for number in range(20):
+            entry = zipfile.ZipInfo(f"{number}.py")
+            entry.extra = b"\2\0\0\0" * 16_000
+            archive.writestr(entry, "x = 1")
+
+    assert "more about its files than in them" in read("x", tmp_path / "b.zip").problem
+
+
 def test_files_that_are_left_out_count_as_well(tmp_path):
     given = read("x", zipped(tmp_path / "b.zip", {f"{n}.py": b"#" * (2 << 20) for n in range(70)}))
 
