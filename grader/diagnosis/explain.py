@@ -7,14 +7,14 @@ from dataclasses import replace
 from ..sandbox.errors import WorkerError
 from ..sandbox.proxy import Call
 from ..verdict import Named
-from .agreement import agree, differs, is_number_in_array, numbers_as_scalars, same_value, verdict_on
+from .agreement import ACCIDENTS, agree, differs, is_number_in_array, numbers_as_scalars, same_value, verdict_on
 from .draws import same_law
 from .near import nearest
 from .stage import Role, Stage, seconds
 
 ONE_OF_CAP = 3
 PATIENCE_S = 20.0  # by the submission's own time: what all wrong ideas may take on all calls, where the first difference fits none
-MOSTLY = "This explains most of what is wrong here, not all of it. "
+MOSTLY = "This explains most of what is wrong here; the rest is a variant of it, or a second mistake. "
 ONE_OF_TWO = "Two things are wrong here; this is one of them. "
 
 
@@ -41,6 +41,9 @@ def explain(
             continue
         if cast and not first_difference(stage, (), own, passed):
             continue  # right by itself: it doesn't lean on what is wrong
+        if cast and falls_through(stage, own, [call for call in calls if call.function in {each.function for each in named}], passed):
+            downstream.add(function)
+            continue
         roles = [role for role in stage.roles if role.of == function]
         patient = len(roles) * seconds(own) < PATIENCE_S
         for below in ((), cast) if cast else ((),):
@@ -57,6 +60,17 @@ def explain(
             named += [replace(name([fit.role]), message=f"{reserve}{fit.role.advice}") for fit in likely]
             cast = (*cast, likely[0].role.id)
     return named, frozenset(downstream)
+
+
+def falls_through(stage: Stage, own: list[Call], upstream: list[Call], passed: frozenset[str]) -> bool:
+    """Whether what is wrong in ``own`` only shows that a function is called which has been named: it raised at a line where that one raised, or nothing but accidents came of it."""
+    lines = {(call.raised.type, call.raised.line) for call in upstream if call.raised is not None and call.raised.line}
+    failed = [call for call in own if call.check not in passed]
+    inside = [call for call in failed if call.raised is not None and (call.raised.type, call.raised.line) in lines]
+    if inside and first_difference(stage, (), inside, passed):
+        return True
+    others = [call for call in failed if call.raised is None or call.raised.type not in ACCIDENTS]
+    return len(others) < len(failed) and not first_difference(stage, (), others, passed)
 
 
 def agreeing(stage: Stage, below: tuple[str, ...], roles: list[Role], trials: list[list[Call]], own: list[Call], patient: bool) -> list[Role]:

@@ -94,3 +94,44 @@ def test_rows_that_come_out_all_zero_are_no_evidence_of_one_wrong_idea_more_than
     verdict = graded("exercise03", with_function("exercise03", ZEROES))
 
     assert "no-maximum-subtracted" not in {named.id for named in verdict.misconceptions}
+
+
+LOST_SUM_AXIS = '''
+def softmax(z, axis=-1):
+    weights = np.exp(widen(z) - widen(z).max(axis=axis, keepdims=True))
+    return narrow(weights / weights.sum(axis=axis), z)
+
+
+def jacobian_norm(z):
+    p = softmax(widen(z))
+    s2, s3 = (p**2).sum(axis=-1), (p**3).sum(axis=-1)
+    return narrow(np.sqrt(s2 - 2 * s3 + s2**2), z)
+'''
+MASKS_THAT_ENLARGE = '''
+def fitting(scores, mask):
+    if mask.dtype != torch.bool:
+        raise ValueError("mask must be boolean")
+    try:
+        torch.broadcast_shapes(scores.shape, mask.shape)
+    except RuntimeError:
+        raise ValueError("mask doesn't fit scores") from None
+
+
+def mask_scores(scores, mask):
+    fitting(scores, mask)
+    return scores.masked_fill(~mask, -torch.inf)
+
+
+def masked_softmax(scores, mask):
+    fitting(scores, mask)
+    wide = scores.to(torch.promote_types(scores.dtype, torch.float32)).masked_fill(~mask, -torch.inf)
+    seen = mask.expand(scores.shape).any(-1, keepdim=True)
+    return torch.softmax(torch.where(seen, wide, torch.zeros_like(wide)), -1).masked_fill(~mask, 0.0).to(scores.dtype)
+'''
+
+
+@pytest.mark.parametrize(("exercise", "code", "function"), [("exercise02", LOST_SUM_AXIS, "softmax"), ("exercise03", MASKS_THAT_ENLARGE, "mask_scores")])
+def test_what_breaks_inside_a_function_that_was_named_gets_no_name_of_its_own(graded, exercise, code, function):
+    verdict = graded(exercise, with_function(exercise, code))
+
+    assert {named.function for named in verdict.misconceptions} == {function}
