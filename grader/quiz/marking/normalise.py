@@ -1,7 +1,7 @@
 """One spelling for what people type: LaTeX, Unicode and ASCII mathematics become the same atoms.
 
 `normalise(text)` gives a lower-case text and, for each of its characters, the place in the original that it came from, so that
-evidence can be shown in the person's own words. Every rule is a bounded regular expression, and no run of blanks is longer than `RUN` when one is
+evidence can be shown in the person's own words. Every rule is a bounded regular expression, and no run of blanks is long when one is
 applied (rules have up to three in a row that may take any of them, which over one long run goes by the cube): the time is linear in the text.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 
 from .notation import ENTRIES, width_letter
+from .places import Change, shortened, substitute
 
 _SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₘₙₚₜ", "0123456789ijkmnpt", strict=True))
 _SUP = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀᵗᵏⁱ", "0123456789-+ttki", strict=True)) | {"ᐟ": "/", "⁄": "/"}
@@ -31,7 +31,7 @@ _LOOKALIKE = dict(zip("аеорсхіјѕԁһԛ", "aeopcxijsdhq", strict=True))
 _K = r"d_k"
 _I, _OPEN, _CLOSE = r"[ijkmn1]", r"\s*[({\[]?\s*", r"\s*[)}\]]?"
 
-_LATEX: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
+_LATEX: list[tuple[str, Change]] = [
     (r"\\(?:mathbb|mathbf|mathrm|operatorname|text)\s*\{?\s*e\s*\}?(?![a-z])", " expect "),
     (r"\\(?:mathbb|mathbf|mathds|mathbbm|bm)\s*\{?\s*1\s*\}?(?:\s*_?\s*\\?[\[({]+\s*[a-z]\s*=?\s*[a-z]\s*\\?[\])}]+)?", " delta_ij "),
     (r"\\(?:perp\s*\\?!?\s*)+(?:\\perp)?", " independent "),
@@ -72,7 +72,7 @@ _LATEX: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\s*\*\*\s*", "^"),
     (r"(?<=[\w)])\s+\^\s*(?=[({\d-])", "^"),
 ]
-_ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
+_ATOMS: list[tuple[str, Change]] = [
     *ENTRIES,
     (r"\bby\s+no\s+(?:means|stretch(?:\s+of\s+\w+\s+imagination)?)\b|\bin\s+no\s+(?:way|sense|case|respect|manner)\b", " not "),
     (r"\bunder\s+no\s+circumstances?\b|\bon\s+no\s+account\b|\banything\s+but\b", " not "),
@@ -176,23 +176,20 @@ _ATOMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"~=|=~", "~"),
 ]
 
-RUN = 16  # blanks in a row; nobody types more
-_LONG_RUN = re.compile(rf"\s{{{RUN + 1},}}")
-_Change = str | Callable[[re.Match[str]], str]
-_RULES: list[list[tuple[re.Pattern[str], _Change]]] = []
+_RULES: list[list[tuple[re.Pattern[str], Change]]] = []
 
 
 def normalise(text: str) -> tuple[str, list[int]]:
     """The text in one spelling, and the original place of each of its characters."""
-    chars, places = _shortened(*_characters(text))
+    chars, places = shortened(*_characters(text))
     if not _RULES:
         _RULES.extend([(re.compile(pattern), new) for pattern, new in rules] for rules in (_LATEX, _ATOMS))
     latex, atoms = _RULES
     for rule, new in latex:
-        chars, places = _substitute(rule, new, chars, places)
+        chars, places = substitute(rule, new, chars, places)
     letter = width_letter(chars)
     for rule, new in [(letter, " d_k"), *atoms] if letter else atoms:
-        chars, places = _substitute(rule, new, chars, places)
+        chars, places = substitute(rule, new, chars, places)
     return chars, places
 
 
@@ -223,45 +220,3 @@ def _character(char: str, raised: bool, lowered: bool) -> tuple[str, bool, bool]
     plain = unicodedata.normalize("NFKD", char).lower()[:4]
     kept = "".join(_CHARS.get(c, _LOOKALIKE.get(c, c)) for c in plain if not unicodedata.combining(c))
     return kept, False, False
-
-
-def _substitute(
-    rule: re.Pattern[str], new: str | Callable[[re.Match[str]], str], text: str, places: list[int]
-) -> tuple[str, list[int]]:
-    found = list(rule.finditer(text))
-    if not found:
-        return text, places
-    pieces: list[str] = []
-    moved: list[int] = []
-    at = 0
-    for match in found:
-        piece = new(match) if callable(new) else match.expand(new)
-        pieces += [text[at : match.start()], piece]
-        moved += places[at : match.start()]
-        moved += _spread(places[match.start() : match.end()], len(piece))
-        at = match.end()
-    return _shortened("".join([*pieces, text[at:]]), moved + places[at:])
-
-
-def _shortened(text: str, places: list[int]) -> tuple[str, list[int]]:
-    """The text with the middle taken out of long runs of blanks; a line or a paragraph that ends in there still does."""
-    kept: list[int] = []
-    at = 0
-    for run in _LONG_RUN.finditer(text):
-        start, end = run.start() + RUN // 2 - 1, run.end() - RUN // 2 + 1
-        kept += [*range(at, start), *[place for place in range(start, end) if text[place] == "\n"][:2]]
-        at = end
-    if not at:
-        return text, places
-    kept += range(at, len(text))
-    return "".join(text[place] for place in kept), [places[place] for place in kept]
-
-
-def _spread(places: list[int], length: int) -> list[int]:
-    """`length` places from the first to the last of `places`."""
-    if not places or length == 0:
-        return [0] * length
-    if length == 1:
-        return [places[0]]
-    last = len(places) - 1
-    return [places[(k * last) // (length - 1)] for k in range(length)]
