@@ -37,6 +37,8 @@ class Workspace:
         path = self.path(exercise)
         if path.is_file():
             return path
+        if path.is_dir():
+            raise UsageProblem(f"{path} is a folder, not a file. Put your file in its place, or check another one with --file PATH")
         near = self.renamed(exercise)
         if near is not None:
             raise UsageProblem(f"{path.name} is not in {self.folder}, but {near.name} is: rename it back, or check it with --file {near}")
@@ -45,7 +47,7 @@ class Workspace:
     def renamed(self, exercise: Exercise) -> Path | None:
         """A file in the folder that looks like the learner's file of an exercise under another name."""
         marks = (exercise.id, exercise.slug)
-        found = [path for path in sorted(self.folder.glob("*.py")) if any(mark in path.name for mark in marks) and ".old" not in path.name]
+        found = [path for path in sorted(self.folder.glob("*.py")) if any(mark in path.name for mark in marks) and ".old" not in path.name and path.is_file()]
         return found[0] if found else None
 
     def untouched(self, exercise: Exercise) -> bool:

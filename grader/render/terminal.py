@@ -115,11 +115,14 @@ def sentences(verdict: Verdict) -> list[str]:
 
 
 def told_once(verdict: Verdict) -> list[tuple[list[str], str]]:
-    """What was named, with the functions that it was named in: one that others call is heard in all of them, and said once."""
-    said: dict[str, list[str]] = {}
+    """What was named, with the functions that it was named in: one that others call is heard in all of them, and said once, whichever of them it names."""
+    functions = sorted({named.function for named in verdict.misconceptions} - {""}, key=len, reverse=True)
+    any_of_them = re.compile(rf"\b(?:{'|'.join(map(re.escape, functions))})\b") if functions else re.compile("(?!)")
+    said: dict[str, tuple[list[str], str]] = {}
     for named in verdict.misconceptions:
-        said.setdefault(named.message, []).extend([named.function] if named.function else [])
-    return [(functions, message) for message, functions in said.items()]
+        heard, _ = said.setdefault(any_of_them.sub("·", named.message), ([], named.message))
+        heard += [named.function] if named.function else []
+    return list(said.values())
 
 
 def advice(page: Page, text: str) -> None:

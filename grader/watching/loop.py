@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..catalog import Exercise
 from ..errors import AttngradeError
-from ..verdict import Verdict
+from ..verdict import Verdict, Word
 from . import DONE, Bench, Files, settled
 from .keys import LEAVE, Keyboard
 from .lookout import Lookout
@@ -31,6 +31,8 @@ class Watch:
 
     def run(self) -> None:
         """Until ``q`` or Ctrl-C (or for ever, where there is no keyboard)."""
+        if not self.keys.there:
+            self.screen.say("Watching; no keyboard is there, so Ctrl-C (or an end of this process) ends it.")
         with self.keys.listening():
             self.bench.prepare(self.current)
             self.files.look()
@@ -185,12 +187,13 @@ class Watch:
     def once_more(self) -> None:
         """Check everything again, and say what no longer holds."""
         self.screen.say("\nAll done. Everything is checked once more …")
-        fallen = []
+        fallen, unseen = [], []
         for exercise in self.files.exercises:
             data = settled(self.files.place.path(exercise))
             verdict = self.judged(exercise, data or b"")
             if verdict is None:
                 return
+            unseen += [exercise.id] if verdict.word is Word.PROVISIONAL else []
             if verdict.word not in DONE:
                 self.done[exercise.id] = False
                 if data is not None:
@@ -200,7 +203,8 @@ class Watch:
             self.screen.say(f"No longer right: {', '.join(e.id for e in fallen)}.")
             self.current = self.announced = fallen[0]
         else:
-            self.screen.say("All of it holds. Next: attngrade quiz --interview")
+            seen = f" as far as it can be seen here: {', '.join(unseen)} wait{'s' if len(unseen) == 1 else ''} for a GPU" if unseen else ""
+            self.screen.say(f"All of it holds{seen}. Next: attngrade quiz --interview")
 
     def next_open(self, after: Exercise) -> Exercise | None:
         """The next exercise that isn't done, in order, starting behind ``after`` and going round."""

@@ -54,6 +54,13 @@ def test_where_this_very_folder_holds_exercises_another_one_beside_it_is_named(a
     assert "attngrade init ../mine_again" in done.stderr
 
 
+def test_a_folder_of_the_files_name_is_called_a_folder(attngrade, place):
+    place.path(FIRST).unlink()
+    place.path(FIRST).mkdir()
+
+    assert f"{FIRST.module}.py is a folder, not a file. Put your file in its place" in attngrade("check", "1", cwd=place.folder).stderr
+
+
 def test_a_workspace_in_a_workspace_is_made_and_told(attngrade, place):
     assert f"inside another workspace, {place.folder}; commands typed in inner are about inner" in attngrade("init", "inner", cwd=place.folder).stdout
     assert "another workspace" not in attngrade("init", "beside").stdout

@@ -192,7 +192,7 @@ def test_a_file_that_does_not_load_ran_no_check_and_the_line_is_next():
 
 
 def test_one_mistake_in_what_several_functions_call_is_told_once():
-    named = [Named("in-place", "You write into the caller's array.", function) for function in ("softmax", "vjp")] + [Named("sign", "Your sign is turned.", "vjp")]
+    named = [Named("in-place", f"You write into the caller's array, in {function}.", function) for function in ("softmax", "vjp")] + [Named("sign", "Your sign is turned.", "vjp")]
     text, page = screen(failure(note="is off"), misconceptions=tuple(named)), as_html(Verdict("exercise02", "", Word.FAILED, misconceptions=tuple(named)))
 
     assert text.count("You write into") == page.count("You write into") == 1

@@ -9,10 +9,13 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from attngrade.catalog import builtin
 from attngrade.store import Attempt, open_store
+from attngrade.verdict import Verdict, Word
+from attngrade.watching.loop import Watch
 
 from tests.watching.editor import FIRST, RIGHT, ROOT_MISSING, STOPS, children, save
 
@@ -312,6 +315,17 @@ def test_when_all_are_done_what_no_longer_holds_is_demoted(watching, place, tmp_
     session.expect("watching exercise02_softmax_jacobian.py")
 
 
+@pytest.mark.parametrize(("word", "told"), [(Word.PASSED, "All of it holds. Next"), (Word.PROVISIONAL, "All of it holds as far as it can be seen here: exercise01 waits for a GPU. Next")])
+def test_what_was_not_verified_here_is_not_said_to_hold(place, monkeypatch, word, told):
+    watch, said = object.__new__(Watch), []
+    watch.files, watch.done = SimpleNamespace(exercises=(FIRST,), place=place), {FIRST.id: True}
+    watch.screen = SimpleNamespace(say=said.append)
+    monkeypatch.setattr(Watch, "judged", lambda *_: Verdict(FIRST.id, FIRST.title, word))
+    watch.once_more()
+
+    assert said[-1].startswith(told)
+
+
 def test_without_a_terminal_it_checks_all_the_same(place, tmp_path):
     own = {**os.environ, "ATTNGRADE_HOME": str(tmp_path / "home")}
     place.path(FIRST).write_text(ROOT_MISSING)
@@ -323,6 +337,7 @@ def test_without_a_terminal_it_checks_all_the_same(place, tmp_path):
         assert "In unit_rms_scale" in told
         assert "\x1b" not in told
         assert "q quit" not in told
+        assert "Ctrl-C (or an end of this process) ends it." in told
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(timeout=60)
