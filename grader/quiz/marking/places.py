@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-RUN = 16  # blanks in a row; nobody types more
+RUN = 48  # blanks in a row; a comment behind code stands so far off
 _LONG_RUN = re.compile(rf"\s{{{RUN + 1},}}")
 Change = str | Callable[[re.Match[str]], str]
 
