@@ -26,6 +26,7 @@ TOTAL_CAP = 64 << 20
 ARCHIVE_CAP = INFLATED_CAP = 128 << 20
 ENTRY_CAP = 5000
 NAME_CAP = 300
+REMARKS_CAP = 20
 DEPTH_CAP = 12
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tar.xz")
 
@@ -69,20 +70,27 @@ def candidate_name(path: Path) -> str:
 def read(candidate: str, path: Path) -> Return:
     """A candidate's files. A return that can't be read has ``problem`` set and no files."""
     remarks: list[str] = []
-    files: dict[str, bytes] = {}
     try:
-        for name, data in _entries(path, remarks):
-            if name in files:
-                remarks.append(f"{name} is in it more than once; the last one was read.")
-            files[name] = data
+        files = _files(path, remarks)
+        problem = "" if files else "There is no Python or YAML file in it."
     except Unreadable as error:
-        return Return(candidate, {}, tuple(remarks), str(error))
+        files, problem = {}, str(error)
     except OSError as error:
-        return Return(candidate, {}, tuple(remarks), f"It can't be read ({error.strerror or error}).")
+        files, problem = {}, f"It can't be read ({error.strerror or error})."
     except MemoryError:
-        return Return(candidate, {}, tuple(remarks), "It takes more memory to read than there is.")
-    problem = "" if files else "There is no Python or YAML file in it."
-    return Return(candidate, files, tuple(dict.fromkeys(remarks)), problem)
+        files, problem = {}, "It takes more memory to read than there is."
+    told = tuple(dict.fromkeys(remarks))
+    more = (f"There are {len(told) - REMARKS_CAP} more remarks like these.",) if len(told) > REMARKS_CAP else ()
+    return Return(candidate, files, (*told[:REMARKS_CAP], *more), problem)
+
+
+def _files(path: Path, remarks: list[str]) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for name, data in _entries(path, remarks):
+        if name in files:
+            remarks.append(f"{name} is in it more than once; the last one was read.")
+        files[name] = data
+    return files
 
 
 def _entries(path: Path, remarks: list[str]) -> Iterator[tuple[str, bytes]]:

@@ -115,6 +115,12 @@ def test_too_many_files_are_refused(tmp_path):
     assert "more than 5000 files" in read("x", zipped(tmp_path / "b.zip", {f"{n}.py": b"" for n in range(5001)})).problem
 
 
+def test_of_thousands_of_remarks_the_first_are_told_and_the_others_counted(tmp_path):
+    given = read("x", zipped(tmp_path / "b.zip", {f"../{n:03}.py": b"" for n in range(300)}))
+
+    assert len(given.remarks) == 21 and "../019.py" in given.remarks[19] and given.remarks[20] == "There are 280 more remarks like these."
+
+
 def test_a_table_of_millions_of_files_is_not_read(tmp_path):
     entry = struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", 20, 20, *[0] * 7, 1, *[0] * 6) + b"a"
     table, count = entry * 60_000, 60_000
