@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from attngrade.catalog import Exercise, builtin
-from attngrade.diagnosis import diagnosed, wants_diagnosis
+from attngrade.diagnosis import diagnosed, leaning, wants_diagnosis
 from attngrade.grading import Limits, grade, plan_for
 from attngrade.sandbox.nursery import Crew
 from attngrade.verdict import Verdict
@@ -58,7 +58,7 @@ def graded(crew: Crew) -> Grade:
         plan = plan_for(exercise, limits, "cpu")
         verdict = grade(exercise, data, seed=seed, limits=limits, warm=lambda: crew.worker(plan))
         if name_mistakes and wants_diagnosis(verdict):
-            verdict = diagnosed(exercise, verdict, crew.troupe(plan_for(exercise, Limits(), "cpu")))
+            verdict = diagnosed(exercise, verdict, crew.troupe(plan_for(exercise, Limits(), "cpu")), leans=leaning(data, exercise.solution.read_bytes()))
         return verdict
 
     return run

@@ -127,7 +127,7 @@ def judge(exercise: Exercise, data: bytes, name: str, options: Options) -> Verdi
             exercise, data, name=name, limits=Limits(options.timeout_s, options.memory_mib), seed=options.seed, device=chosen_device(exercise, options.device),
             isolation=options.isolation, on_result=prepare,
         )
-        return with_names(exercise, verdict, options, next(iter(troupe), None))
+        return with_names(exercise, data, verdict, options, next(iter(troupe), None))
     finally:
         for worker in troupe:
             worker.close()
@@ -141,17 +141,18 @@ def started_troupe(exercise: Exercise, options: Options) -> Worker:
     return Worker(plan_for(exercise, Limits(options.timeout_s, options.memory_mib), "cpu"), "trusted")
 
 
-def with_names(exercise: Exercise, verdict: Verdict, options: Options, troupe: Worker | None = None) -> Verdict:
+def with_names(exercise: Exercise, data: bytes, verdict: Verdict, options: Options, troupe: Worker | None = None) -> Verdict:
     """The verdict with its mistakes named, by a trusted worker (started here if none is given)."""
-    from ..diagnosis import diagnosed, wants_diagnosis
+    from ..diagnosis import diagnosed, leaning, wants_diagnosis
 
     if not wants_diagnosis(verdict):
         return verdict
     try:
+        leans = leaning(data, exercise.solution.read_bytes())
         if troupe is not None:
-            return diagnosed(exercise, verdict, troupe)
+            return diagnosed(exercise, verdict, troupe, leans=leans)
         with started_troupe(exercise, options) as own:
-            return diagnosed(exercise, verdict, own)
+            return diagnosed(exercise, verdict, own, leans=leans)
     except Exception:  # a verdict is not lost to its explanation, whatever a hostile result does to it
         return verdict
 

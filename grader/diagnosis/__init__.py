@@ -10,10 +10,11 @@ from ..catalog import Exercise
 from ..sandbox.proxy import Call
 from ..verdict import CheckResult, Outcome, Reason, Verdict
 from .explain import explain
+from .leaning import Leaning, leaning
 from .stage import Stage, Troupe
 from .symptoms import symptom
 
-__all__ = ["Stage", "Troupe", "diagnosed", "wants_diagnosis"]
+__all__ = ["Stage", "Troupe", "diagnosed", "leaning", "wants_diagnosis"]
 
 NAMEABLE = (Reason.WRONG_RESULT, Reason.MEMORY, Reason.TIMEOUT, Reason.CRASH)
 
@@ -24,16 +25,17 @@ def wants_diagnosis(verdict: Verdict) -> bool:
 
 
 @np.errstate(all="ignore")  # what a submission leaves unwritten is any number, and comparing such is no news for a person's screen
-def diagnosed(exercise: Exercise, verdict: Verdict, troupe: Troupe, silent: frozenset[str] = frozenset()) -> Verdict:
+def diagnosed(exercise: Exercise, verdict: Verdict, troupe: Troupe, silent: frozenset[str] = frozenset(), leans: Leaning = frozenset()) -> Verdict:
     """The verdict with the misconceptions that explain it, and with a symptom in the message of each check that failed on values.
 
-    Nothing is named in ``silent`` functions: their misconceptions are told in a convention that wasn't asked.
+    Nothing is named in ``silent`` functions: their misconceptions are told in a convention that wasn't asked. ``leans``: which functions call which
+    otherwise than in the reference (`leaning`); beside a wrong one that they call, what comes of them has no name of its own.
     """
     verdict = replace(verdict, checks=tuple(_with_symptom(check) for check in verdict.checks))
     failed = frozenset(name for check in verdict.checks if check.reason in NAMEABLE for name in check.functions)
     passed = frozenset(check.id for check in verdict.checks if check.outcome is Outcome.PASSED)
     stage = Stage(troupe, str(exercise.solution), str(exercise.misconceptions))
-    named, downstream = explain(stage, telling(verdict, passed), tuple(name for name in exercise.functions if name not in silent), failed, passed)
+    named, downstream = explain(stage, telling(verdict, passed), tuple(name for name in exercise.functions if name not in silent), failed, passed, leans)
     cause = named[0].function if named else ""
     checks = tuple(_following(check, downstream, cause) for check in verdict.checks)
     return replace(verdict, checks=checks, misconceptions=tuple(named))

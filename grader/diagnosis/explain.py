@@ -9,6 +9,7 @@ from ..sandbox.proxy import Call
 from ..verdict import Named
 from .agreement import ACCIDENTS, agree, differs, is_number_in_array, numbers_as_scalars, same_value, verdict_on
 from .draws import same_law
+from .leaning import Leaning
 from .near import nearest
 from .stage import Role, Stage, seconds
 
@@ -20,6 +21,7 @@ ONE_OF_TWO = "Two things are wrong here; this is one of them. "
 
 def explain(
     stage: Stage, calls: tuple[Call, ...], functions: tuple[str, ...], failed: frozenset[str], passed: frozenset[str] = frozenset(),
+    leans: Leaning = frozenset(),
 ) -> tuple[list[Named], frozenset[str]]:
     """Names for the wrong functions, upstream first, and the functions that are wrong only because an upstream one is.
 
@@ -41,7 +43,8 @@ def explain(
             continue
         if cast and not first_difference(stage, (), own, passed):
             continue  # right by itself: it doesn't lean on what is wrong
-        if cast and falls_through(stage, own, [call for call in calls if call.function in {each.function for each in named}], passed):
+        upstream = {each.function for each in named}
+        if cast and (any((function, each) in leans for each in upstream) or falls_through(stage, own, [call for call in calls if call.function in upstream], passed)):
             downstream.add(function)
             continue
         roles = [role for role in stage.roles if role.of == function]

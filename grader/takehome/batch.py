@@ -101,7 +101,7 @@ def _exercise(task: Task, pack: Pack, given: Return, name: str, weight: float) -
     def asked(variant: Variant) -> Verdict:
         return _grade(task, variant, file, data, limits)
 
-    verdict = _diagnosed(task, own, asked(own))
+    verdict = _diagnosed(task, own, asked(own), data)
     if not task.plan.variants:
         return records.exercise_record(verdict, file, weight, data)
     other = variants.answered(own, verdict, asked)
@@ -118,13 +118,14 @@ def _grade(task: Task, variant: Variant, file: str, data: bytes, limits: Limits)
                  warm=lambda: warm.worker(plan_for(exercise, limits, device)), flips=variant.flips)
 
 
-def _diagnosed(task: Task, own: Variant, verdict: Verdict) -> Verdict:
-    from ..diagnosis import diagnosed, wants_diagnosis
+def _diagnosed(task: Task, own: Variant, verdict: Verdict, data: bytes = b"") -> Verdict:
+    from ..diagnosis import diagnosed, leaning, wants_diagnosis
     from ..grading import Limits, plan_for
 
     if wants_diagnosis(verdict):
         with contextlib.suppress(Exception):  # a verdict is not lost to its explanation, whatever a hostile result does to it
-            return diagnosed(own.exercise, verdict, crew(task.isolation).troupe(plan_for(own.asked, Limits(), "cpu")), own.silent)
+            leans = leaning(data, own.exercise.solution.read_bytes())
+            return diagnosed(own.exercise, verdict, crew(task.isolation).troupe(plan_for(own.asked, Limits(), "cpu")), own.silent, leans)
     return verdict
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..catalog import Exercise, Pack
-from ..diagnosis import diagnosed, wants_diagnosis
+from ..diagnosis import diagnosed, leaning, wants_diagnosis
 from ..errors import AttngradeError
 from ..grading import Limits, grade, plan_for
 from ..sandbox.errors import WorkerError
@@ -131,13 +131,14 @@ class Bench:
             return verdict
         if before_naming is not None:
             before_naming(verdict)
-        return self._explained(exercise, verdict)
+        return self._explained(exercise, data, verdict)
 
-    def _explained(self, exercise: Exercise, verdict: Verdict) -> Verdict:
+    def _explained(self, exercise: Exercise, data: bytes, verdict: Verdict) -> Verdict:
         """The verdict with its mistakes named; a troupe that was killed meanwhile gets one successor, and no verdict is lost to its explanation."""
         for _ in range(2):
             with contextlib.suppress(AttngradeError, WorkerError, OSError):
-                return diagnosed(exercise, verdict, self.crew.troupe(plan_for(exercise, self.limits, "cpu")))
+                leans = leaning(data, exercise.solution.read_bytes())
+                return diagnosed(exercise, verdict, self.crew.troupe(plan_for(exercise, self.limits, "cpu")), leans=leans)
         return verdict
 
     def _take(self, exercise: Exercise) -> Worker:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from attngrade.catalog import builtin
+from attngrade.diagnosis import leaning
 from attngrade.diagnosis.explain import MOSTLY, ONE_OF_TWO
 
 
@@ -135,3 +136,29 @@ def test_what_breaks_inside_a_function_that_was_named_gets_no_name_of_its_own(gr
     verdict = graded(exercise, with_function(exercise, code))
 
     assert {named.function for named in verdict.misconceptions} == {function}
+
+
+UNSHIFTED = '''
+def softmax(z, axis=-1):
+    weights = np.exp(widen(z))
+    return narrow(weights / weights.sum(axis=axis, keepdims=True), z)
+
+
+def jacobian_norm(z):
+    p = softmax(widen(z))
+    s2, s3 = (p**2).sum(axis=-1), (p**3).sum(axis=-1)
+    return narrow(np.sqrt(s2 - 2 * s3 + s2**2), z)
+'''
+
+
+def test_a_function_that_calls_the_named_one_where_the_reference_does_not_gets_no_name(graded):
+    verdict = graded("exercise02", with_function("exercise02", UNSHIFTED))
+
+    assert {named.function for named in verdict.misconceptions} == {"softmax"}
+
+
+def test_what_leans_on_what_is_read_from_the_text():
+    own = "def a(): pass\ndef b(): return helper()\ndef helper(): return a()\nclass C:\n    def f(self): return b()\ndef d(): return a"
+
+    assert leaning(own, "def a(): pass\ndef d(): return a()") == {("b", "helper"), ("b", "a"), ("helper", "a"), ("C", "b"), ("C", "helper"), ("C", "a")}
+    assert leaning("def a(:", own) == leaning(b"\xff", own) == frozenset()
