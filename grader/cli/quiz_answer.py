@@ -62,11 +62,12 @@ class Taker:
         self.offered: list[str] = []  # what stands on the next lines already
         self.wanted = wanted_lines(question)
         self.hints = 0
-        self.spent = 0.0
+        self.spent = self.before = 0.0
         self.started = 0.0
 
-    def take(self, begin_with: str = "") -> Typed:
-        """The answer. Raises Skipped or Left; either way nothing typed is lost."""
+    def take(self, begin_with: str = "", before: float = 0.0) -> Typed:
+        """The answer; ``before``: seconds that earlier tries took. Raises Skipped or Left; either way nothing typed is lost."""
+        self.before = before
         text, self.spent = self.store.draft(self.question.id)
         self.started = self.console.now()
         self._offer(begin_with)
@@ -172,7 +173,7 @@ class Taker:
         return self.spent + self.console.now() - self.started
 
     def _left(self) -> float:
-        return self.question.time_s - self._seconds()
+        return self.question.time_s - self.before - self._seconds()
 
 
 _COMMANDS = {":hint": Taker.hint, ":edit": Taker.edit, ":skip": Taker.skip, ":quit": Taker.quit, ":again": Taker.again, ":help": Taker.help}

@@ -71,7 +71,7 @@ class Session:
     def _answered(self, question: Question, begin_with: str = "", replaces: str = "") -> Done:
         spent, hints = 0.0, 0
         while True:
-            typed = Taker(self.console, self.store, question).take(begin_with)
+            typed = Taker(self.console, self.store, question).take(begin_with, spent)
             spent, hints = spent + typed.seconds, hints + typed.hints
             marking = self.marker(question, typed.text)
             if not marking.unreadable:

@@ -97,3 +97,11 @@ def test_what_is_said_of_an_unreadable_answer_names_the_letters_in_their_own_ord
 
     assert letters == sorted(letters)
     assert len(letters) in (0, len(BANK.get(name).options))
+
+
+@pytest.mark.parametrize("name", ["gqa-cache-factor", "temperature-limits", "causal-alignment", "correlated-mean"])
+@pytest.mark.parametrize("typed", ["I don't know", "no idea.", "dunno", "?", "I can't remember"])
+def test_who_says_that_he_does_not_know_has_answered_nothing(name: str, typed: str) -> None:
+    marking = mark(BANK.get(name), typed)
+
+    assert (marking.score, marking.flags, marking.unreadable) == (0.0, ("empty",), None)

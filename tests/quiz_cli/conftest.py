@@ -83,6 +83,7 @@ class Script:
         self.half = ""
         self.prefilled: list[str] = []
         self.recalled: list[str] = []
+        self.left: list[float] = []
 
     @property
     def text(self) -> str:
@@ -95,7 +96,7 @@ class Script:
         self.shown += [lines] if isinstance(lines, str) else list(lines)
 
     def line(self, left: Callable[[], float], prefill: str = "") -> str:
-        left()
+        self.left.append(left())
         self.prefilled.append(prefill)
         return self._next()
 

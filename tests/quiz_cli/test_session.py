@@ -220,6 +220,7 @@ def test_an_unreadable_formula_is_asked_again_and_spends_no_attempt(sit, store: 
 
     assert "the bracket isn't closed" in script.text
     assert (script.prefilled, script.recalled) == (["", ""], ["x = (???"])
+    assert script.left == [60.0, 58.0]  # the clock goes on
     [entry] = store.entries(Answer)
     assert (entry.record.text, entry.record.seconds) == ("x", 5.0)
 

@@ -303,11 +303,11 @@ def test_an_interview_date_is_remembered_and_forgotten(terminal: Callable[..., T
 
 def test_a_letter_that_is_no_option_leaves_an_empty_line_and_quit_is_always_taken(terminal: Callable[..., Terminal], home: Path) -> None:
     screen = terminal("quiz", "causal-alignment", "gqa-cache-factor", columns=60)
-    for typed, next_come in (("z\r", "more.\n"), ("a\r", "Rated"), ("\r", "2 of 2"), ("dunno\r", "back."), ("\x1b[A:quit\r", "answer in")):
+    for typed, next_come in (("z\r", "more.\n"), ("a\r", "Rated"), ("\r", "2 of 2"), ("what\r", "back."), ("\x1b[A:quit\r", "answer in")):
         screen.expect(" │ ")
         screen.type(typed)
         screen.expect(next_come)
 
     assert screen.end() == 0, screen.screen
     assert answers(home) == ["a"]
-    assert draft(home, "gqa-cache-factor") == "dunno"
+    assert draft(home, "gqa-cache-factor") == "what"

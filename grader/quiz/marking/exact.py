@@ -11,11 +11,12 @@ from .records import CONTRADICTED, MET, Marking, PointMark
 from .slots import judge_slot, split_slots
 
 LONGEST = 2_000
+_GIVEN_UP = re.compile(r"(?:sorry,? )?(?:(?:i )?(?:don['’]?t|do not|cannot|can['’]?t) (?:know|remember|say)|(?:i have )?no (?:idea|clue)|dunno|idk|pass|\?+)[.!]?", re.IGNORECASE)
 
 
 def mark_exact(question: Question, answer: str) -> Marking:
     """Mark an answer to a question of any kind but `open`."""
-    if not answer.strip():
+    if not answer.strip() or _GIVEN_UP.fullmatch(answer.strip()):
         return _unmarked(question, answer, ("empty",), "Nothing was answered.")
     if len(answer) > LONGEST:
         return _unmarked(question, answer, ("too-long",), f"An answer here has at most {LONGEST} characters.")
