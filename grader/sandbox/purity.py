@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import contextlib
 import dis
 import enum
 import functools
@@ -26,6 +27,10 @@ DOORS = (  # the array behind a tensor of the interpreter's, the Python function
 )
 
 
+BY_NAME = ("the interpreter knows Triton's functions by their module alone: write `import triton.language as tl` and `tl.load`, "
+           "not `from triton.language import load` (which a compiler for a GPU takes); a function of your own needs @triton.jit")
+
+
 class NotTriton(Exception):
     """A kernel that reaches something which no compiler for a GPU takes."""
 
@@ -39,6 +44,17 @@ def check_launch(kernel, handed):
     if getattr(kernel, "pre_run_hooks", None):
         raise NotTriton(f"{kernel.__name__} has a hook that runs before it, which is Python and not Triton: a kernel computes from the tensors that it is handed")
     check(runs(kernel), handed)
+
+
+@contextlib.contextmanager
+def named():
+    """Says what the interpreter's error means where functions of Triton were imported by their names."""
+    try:
+        yield
+    except Exception as error:
+        if "Did you forget to add @triton.jit" in str(error):
+            raise NotTriton(BY_NAME) from None
+        raise
 
 
 def runs(kernel):
@@ -79,7 +95,7 @@ def given(value):
         return given(value.base)
     if type(value) in (tuple, list) or (isinstance(value, tuple) and record(type(value))):
         return all(map(given, value))
-    return isinstance(value, np.generic) or native(value) or enumerated(value)
+    return (isinstance(value, np.generic) and type(value) in np.sctypeDict.values()) or native(value) or enumerated(value)
 
 
 def names(function):

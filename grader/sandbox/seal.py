@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import gc
+import inspect
 import io
 import operator
 import signal
@@ -102,6 +103,21 @@ def put_by_the_interpreter(key, value):
     return value is print or value is vars(object).get(key) or of_triton(getattr(value, "func", value)) or of_triton(type(value))
 
 
+def unbroken(seal):
+    """Check a seal, where there is one."""
+    if seal is not None:
+        seal.check()
+
+
+def evaluated(kernel, grid, args, kwargs):
+    """A grid as plain numbers; a function that gives it is asked with the arguments by their names."""
+    if callable(grid):
+        names = inspect.signature(kernel.fn).parameters
+        defaults = {name: one.default for name, one in names.items() if one.default is not one.empty}
+        grid = grid({**defaults, **dict(zip(names, args, strict=False)), **kwargs})
+    return tuple(int(n) for n in grid)
+
+
 @contextlib.contextmanager
 def unwatched():
     """No tracing and no mode of the submission's in here."""
@@ -117,7 +133,9 @@ def quiet():
     """Nobody is called back from in here. What a kernel prints comes out afterwards."""
     outside, sink, collecting = (sys.stdout, sys.stderr), io.StringIO(), gc.isenabled()
     gc.disable()
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()) if hasattr(signal, "pthread_sigmask") else None
+    handlers = {number: handler for number in signal.valid_signals() if callable(handler := signal.getsignal(number))}
+    for number in handlers:  # not blocked alone: another thread would take them, and the handler run here
+        signal.signal(number, signal.SIG_IGN)
     try:
         with unwatched(), np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -127,7 +145,7 @@ def quiet():
         sys.stdout, sys.stderr = outside
         if collecting:
             gc.enable()
-        if blocked is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     if sink.tell():
         print(sink.getvalue(), end="")

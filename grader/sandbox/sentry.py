@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import inspect
 import linecache
 import math
 import mmap
@@ -25,8 +24,6 @@ except ImportError:
 
 MARGIN = 1 << 15  # elements on either side of a fenced allocation
 LAUNCH_CAP = 1000
-BY_NAME = ("the interpreter knows Triton's functions by their module alone: write `import triton.language as tl` and `tl.load`, "
-           "not `from triton.language import load` (which a compiler for a GPU takes); a function of your own needs @triton.jit")
 ADDRESSES = 64  # that many 64-bit numbers may be a table of addresses, which differ from call to call
 
 
@@ -64,21 +61,16 @@ class Kernels:
         def counted(kernel, *args, grid=None, warmup=False, **kwargs):
             if warmup or not self.own(kernel.fn):
                 return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
-            if interpreted:  # a compiler for a GPU refuses by itself
-                grid = evaluated(kernel, grid, args, kwargs)  # whoever is asked for it has spoken before anything is looked at
-                purity.check_launch(kernel, [*args, *kwargs.values()])
-                if self.seal is not None:
-                    self.seal.check()
-            launch = None if self.tuning else self.note(kernel.fn.__name__, [*args, *kwargs.values()])
-            if self.decoy:
-                return None
+            handed, grid = [*args, *kwargs.values()], seal.evaluated(kernel, grid, args, kwargs) if interpreted else grid  # who is asked has spoken before anything is looked at
             with (seal.quiet if interpreted else seal.unwatched)(), self.exchanged():
-                try:
+                if interpreted:  # a compiler for a GPU refuses by itself
+                    purity.check_launch(kernel, handed)
+                    seal.unbroken(self.seal)
+                launch = None if self.tuning else self.note(kernel.fn.__name__, handed)
+                if self.decoy:
+                    return None
+                with purity.named():
                     return run(kernel, *args, grid=self.shaped(grid, launch), warmup=False, **kwargs)
-                except Exception as error:
-                    if interpreted and "Did you forget to add @triton.jit" in str(error):
-                        raise purity.NotTriton(BY_NAME) from None
-                    raise
 
         kind.run = counted
         self.watch_tuning(interpreted)
@@ -164,15 +156,6 @@ class Kernels:
     def told(self):
         """The launches as the wire carries them: name, grid, bytes of memory handed over that is no argument of the call."""
         return [tuple(launch) for launch in self.launches]
-
-
-def evaluated(kernel, grid, args, kwargs):
-    """A grid as plain numbers; a function that gives it is asked with the arguments by their names."""
-    if callable(grid):
-        names = inspect.signature(kernel.fn).parameters
-        defaults = {name: one.default for name, one in names.items() if one.default is not one.empty}
-        grid = grid({**defaults, **dict(zip(names, args, strict=False)), **kwargs})
-    return tuple(int(n) for n in grid)
 
 
 def level(allocator, what="memory_allocated"):
