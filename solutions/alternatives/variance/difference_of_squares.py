@@ -41,7 +41,7 @@ def variance_z_score(scores, predicted_variance):
     spread = m4 - m2 * m2
     if spread <= 0:
         return float(np.sign(gap)) * float("inf") if gap != 0 else 0.0
-    return float(gap / np.sqrt(spread / x.size))
+    return gap / np.sqrt(spread / x.size)  # a np.longdouble, which is a number like any other
 
 
 def unit_rms_scale(d_k, correlation=0.0):
