@@ -166,7 +166,7 @@ def check(attack: Attack, crew: Any, isolation: str) -> Any:
     exercise, data, plan = builtin().find(attack.exercise), attack.source.encode("utf-8", "surrogatepass"), plan_of(attack)
     warm, walls = ((lambda: crew.worker(plan)), "auto") if isolation == "warm" else (None, isolation)
     verdict = grade(exercise, data, name=f"{attack.name}.py", limits=Limits(attack.timeout_s, MEMORY_MIB), seed=11, isolation=walls, warm=warm)
-    return with_names(exercise, verdict, Options("cpu", walls, 20, MEMORY_MIB, 11), crew.troupe(plan))
+    return with_names(exercise, data, verdict, Options("cpu", walls, 20, MEMORY_MIB, 11), crew.troupe(plan))
 
 
 def judge_fate(attack: Attack, fate: Fate) -> None:
