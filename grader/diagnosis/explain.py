@@ -48,14 +48,7 @@ def explain(
             downstream.add(function)
             continue
         roles = [role for role in stage.roles if role.of == function]
-        patient = len(roles) * seconds(own) < PATIENCE_S
-        for below in ((), cast) if cast else ((),):
-            found = agreeing(stage, below, roles, trials, own, patient)
-            if found:
-                break
-        if not found and (refused := refusals(stage, own)):
-            found = [role for role in roles if role.at == "exact" and matches(stage, (*cast, role.id), own, refused=refused)]
-        if found:
+        if found := fitting(stage, cast, roles, trials, own):
             named.append(name(found))
             cast = (*cast, found[0].id)
         elif likely := nearest(stage, cast, own, roles, passed):
@@ -63,6 +56,17 @@ def explain(
             named += [replace(name([fit.role]), message=f"{reserve}{fit.role.advice}") for fit in likely]
             cast = (*cast, likely[0].role.id)
     return named, frozenset(downstream)
+
+
+def fitting(stage: Stage, cast: tuple[str, ...], roles: list[Role], trials: list[list[Call]], own: list[Call]) -> list[Role]:
+    """The roles that explain everything: by themselves, with what is wrong upstream, or where the values of missing refusals are let be."""
+    patient = len(roles) * seconds(own) < PATIENCE_S
+    for below in ((), cast) if cast else ((),):
+        if found := agreeing(stage, below, roles, trials, own, patient):
+            return found
+    if refused := refusals(stage, own):
+        return [role for role in roles if role.at == "exact" and matches(stage, (*cast, role.id), own, refused=refused)]
+    return []
 
 
 def falls_through(stage: Stage, own: list[Call], upstream: list[Call], passed: frozenset[str]) -> bool:

@@ -168,7 +168,7 @@ def test_a_set_of_one_s_own_is_named_in_the_command_to_type_next(world, capsys):
 
 
 def test_a_folder_that_is_this_one_is_called_so(world, capsys):
-    assert "into this folder. Next: open" in said("init .", capsys)[1]
+    assert "into this folder.\nNext: open" in said("init .", capsys)[1]
 
 
 def test_a_fault_of_the_grader_is_no_failed_check_and_says_how_to_report_it(world, capsys, monkeypatch):

@@ -24,7 +24,6 @@ LONG = {  # file -> (lines that it may not pass, why it isn't parted)
     "tests/sandbox/test_jail.py": (425, "the jail from inside and from outside"),
     "tests/quiz_cli/test_judge.py": (350, "a fake server and every way in which it fails"),
     "tests/quiz_cli/test_terminal.py": (325, "keys and screens of one command"),
-    "tests/quiz_cli/test_session.py": (300, "the quiz, turn by turn"),
     "tests/watching/test_watching.py": (350, "an editor's saves, one after the other"),
     "tests/takehome/test_variants.py": (350, "kits, examples, grading and report of variants"),
 }

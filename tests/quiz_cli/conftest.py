@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from attngrade.cli.quiz_session import Session
 from attngrade.quiz.marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
 from attngrade.quiz.question import Option, Point, Question, Slot
 from attngrade.render.ink import Ink
@@ -154,3 +155,15 @@ def store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def bank() -> SmallBank:
     return SmallBank()
+
+
+@pytest.fixture
+def sit(store: Store, clock: Clock, bank: SmallBank):  # type: ignore[no-untyped-def]
+    def run(keys: Iterable[object], names: list[str], *, width: int = 78, half: str = "", **more: bool) -> tuple[Script, bool]:
+        script = Script(keys, width)
+        script.half = half
+        finished = Session(script, store, bank, keyword_marker, clock).run(names, **more)  # type: ignore[arg-type]
+        assert not script.keys, f"never asked for: {script.keys}"
+        return script, finished
+
+    return run

@@ -115,7 +115,6 @@ class Lexicon:
         self._known = known
         self._stems: set[str] = set()
         self._prefixes: tuple[str, ...] = ()
-        self._spelling: tuple[str, ...] = ()
         self._words: dict[str, list[str]] = {}
         self._mended: dict[str, str] = {}
         self._vocabulary(phrasings.get("spelling", ""))
@@ -147,14 +146,12 @@ class Lexicon:
         if not taken and (stem(word) in self._known or stem(word) in self._stems):
             return word
         if word not in self._mended:
-            mend = self._slip if taken else self._nearest
-            self._mended[word] = mend(word) if len(self._mended) < 4000 else word
+            self._mended[word] = (self._slip if taken else self._nearest)(word) if len(self._mended) < 4000 else word
         return self._mended[word]
 
     def _slip(self, word: str) -> str:
         """A word that a prefix takes as it is: mended all the same where one letter is wrong within a word of the list of spellings that the prefix takes, too."""
-        prefixes = [prefix for prefix in self._prefixes if word.startswith(prefix)]
-        alike = (each for each in self._spelling if each[-1] == word[-1] and all(map(each.startswith, prefixes)))
+        alike = (each for each in self._spelling if each[-1] == word[-1] and all(map(each.startswith, filter(word.startswith, self._prefixes))))
         return next((each for each in alike if distance(word, each, 1) == 1), word)
 
     def _nearest(self, word: str) -> str:
