@@ -24,8 +24,9 @@ def softmax_jacobian(z):
 
 def softmax_vjp(z, grad):
     p = softmax(z)
-    return p * (grad - (p * grad).sum(-1, keepdims=True))
+    return (p * (grad - (p * grad).sum(-1, keepdims=True))).astype(z.dtype)
 
 
 def jacobian_norm(z):
-    return np.sqrt((softmax_jacobian(z) ** 2).sum((-1, -2)))
+    square, cube = ((softmax(z) ** power).sum(-1) for power in (2, 3))
+    return np.sqrt(np.maximum(square - 2 * cube + square**2, 0))
