@@ -29,7 +29,7 @@ def picture(submission, rng):
         "A score is a sum over the head width, so its spread grows like the root of the width, and one factor takes that away.",
         (
             Chart("Independent q and k", "width d_k", "standard deviation of sampled scores", (
-                Curve("no scale, sampled", WIDTHS, bare), Curve("with your scale for correlation 0, sampled", WIDTHS, scaled),
+                Curve("no scale, sampled", WIDTHS, bare), Curve("with the scale for correlation 0, sampled", WIDTHS, scaled),
                 Curve("root of the variance from score_moments", WIDTHS, predicted)), log_x=True, log_y=True),
             Chart(f"q and k that agree: correlation {CORRELATION}", "width d_k", "root mean square of scores", (
                 Curve("scale d_k ** -0.5: grows again", WIDTHS, rooted), Curve(f"unit_rms_scale(d_k, {CORRELATION}): stays", WIDTHS, right)),

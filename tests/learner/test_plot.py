@@ -82,6 +82,10 @@ def test_every_picture_is_data_with_a_point_and_facts(shown):
         assert all(np.asarray(value, float).size > 2 for value in values)
 
 
+def test_a_picture_from_the_reference_calls_nothing_yours(shown):
+    assert not re.search(r"\byours?\b", as_text(shown[1], width=100, colour=False), re.IGNORECASE)
+
+
 def test_another_seed_gives_other_numbers():
     exercise = EXERCISES[0]
     one, other = (drawn(exercise, chosen(exercise, None, None), seed=seed)[0] for seed in (1, 2))
