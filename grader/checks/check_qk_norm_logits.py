@@ -1,7 +1,7 @@
 """Exercise 05, claim by claim: the logits, their bound, and what saturation measures."""
 
 import numpy as np
-from attngrade.checks.claims import after, claim, number, of, points, refuses, tensor
+from attngrade.checks.claims import after, all_but_one, claim, number, of, points, refuses, tensor
 from attngrade.checks.qk_norm_oracles import (
     ANY,
     GAINS,
@@ -159,6 +159,9 @@ def test_the_bound_is_the_least_one(submission, rng):
     ]:
         q_gain, k_gain = np.array(q_gain), np.array(k_gain)
         bounds_tightly(submission.logit_bound(q_gain, k_gain), least_bound(q_gain, k_gain), rel=1e-6, case=case)
+    ones, case = np.ones(3), "gains of one, the same tensor as before with another gain inside"
+    near = all_but_one(ones, rng)
+    bounds_tightly(submission.logit_bound(near, ones, _before=(ones, ones)), least_bound(near, ones), rel=1e-6, case=case)
     for width, dtype, rel in [(7, "float64", 1e-6), (10, "float32", 2e-5), (6, "float16", 4e-3), (11, "bfloat16", 3e-2),
                               (int(rng.integers(65, 140)), "float64", 1e-6)]:
         for size in (1.0, 0.01):
@@ -184,6 +187,8 @@ def test_saturation_is_the_mean_jacobian_norm(submission, rng):
     for shape in [(2,), (4,), (1, 3), (3, 4), (5, 2), (3, 1), (2, 3, 5), (2, 3, 4, 6), (2, 1, 3, 2, 4)]:
         logits = rng.uniform(-1.5, 1.5, shape) * (rng.uniform(0.1, 1.0, (*shape[:-1], 1)) if len(shape) > 1 else 1.0)
         same_saturation(submission.saturation(logits), logits, rel=1e-9, case=f"logits of shape {shape}")
+    near = all_but_one(logits, rng)
+    same_saturation(submission.saturation(near, _before=(logits,)), near, rel=1e-9, case="the same tensor as before with another logit inside")
 
 
 @points(1)

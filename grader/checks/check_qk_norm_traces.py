@@ -1,7 +1,7 @@
 """Exercise 05, claim by claim: what holds of all of it, layouts, side effects and memory of earlier calls."""
 
 import numpy as np
-from attngrade.checks.claims import after, claim, expect_same, of, points, tensor
+from attngrade.checks.claims import after, all_but_one, claim, expect_same, of, points, tensor
 from attngrade.checks.qk_norm_oracles import (
     drawn_gains,
     drawn_pair,
@@ -75,6 +75,9 @@ def test_earlier_calls_leave_no_trace(submission, rng):
         because = "The same call gave another result: something is kept from earlier calls, or handed out twice."
         for now, then in zip(each(call(*first)), each(kept), strict=True):
             same(now, then.array, case=f"{name}: the first call once more, its result overwritten by the caller", because=because)
+        told = "The result of an earlier call came back, although one number in each tensor is another: look at all of a tensor"
+        for now, then in zip(each(call(*(all_but_one(x, rng) for x in first))), each(kept), strict=True):
+            claim((now.array != then.array).any(), told, got=now, case=f"{name}: the first call with another number inside each tensor")
 
 
 def each(result):

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from attngrade.checks.claims import Result, after, claim, expect, expect_number, expect_same, generator, number, of, points, refuses, tensor
+from attngrade.checks.claims import Result, after, all_but_one, claim, expect, expect_number, expect_same, generator, number, of, points, refuses, tensor
 from attngrade.checks.draws import (
     claim_independent_between,
     claim_independent_within,
@@ -330,6 +330,10 @@ def test_scores_are_read_and_left_alone(submission, rng):
     scores = heavy(rng, 23)
     predicted = float(2 * scores.var())
     expect_number(submission.variance_z_score(tensor(scores, guard=3), predicted), oracle_z(scores, predicted), rel=SLACK, case="23 scores")
+    told = "It is the array that is remembered, and not what is in it: its caller had changed one score in place"
+    near = all_but_one(scores, rng)
+    got = submission.variance_z_score(near, predicted, _before=(scores,))
+    expect_number(got, oracle_z(near, predicted), rel=SLACK, case="the same array with another score inside", because=told)
     narrow = scores.astype(np.float32)
     expect_number(submission.variance_z_score(narrow, predicted), oracle_z(narrow, predicted), rel=1e-4, case="23 float32 scores")
     claim_left_alone(submission, "variance_z_score")

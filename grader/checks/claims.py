@@ -20,7 +20,7 @@ from ..sandbox.errors import NoGradient, Raised
 from ..sandbox.proxy import Call, Result, device_arg, generator, tensor
 from ..verdict import Evidence
 
-__all__ = ["Claim", "NoGradient", "Raised", "Result", "after", "claim", "device_arg", "disown", "expect", "expect_number", "expect_same", "flipped", "generator", "gpu_only",
+__all__ = ["Claim", "NoGradient", "Raised", "Result", "after", "all_but_one", "claim", "device_arg", "disown", "expect", "expect_number", "expect_same", "flipped", "generator", "gpu_only",
            "number", "of", "points", "refuses", "stretch", "tensor"]
 
 TOLERANCE = {"float64": 1e-9, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2, "complex128": 1e-9, "complex64": 2e-5}
@@ -223,6 +223,13 @@ def claim(condition: Any, message: str, *, got: Any = None, want: Any = None, ca
     """A property: raises Claim with ``message`` unless ``condition`` is true (nan comparisons are not)."""
     if not bool(condition):
         _fail(_failed(message, got, want, case, because))
+
+
+def all_but_one(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Other values that look the same at a glance (``_before``): one number inside, neither the first nor the last, is larger by 1."""
+    other = np.array(values)
+    other.flat[int(rng.integers(1, other.size - 1))] += 1
+    return other
 
 
 def disown(function: str, asked: str) -> None:
