@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..misconceptions import listed
-from . import wire, worker
+from . import purity, wire, worker
 
 
 class Stage(worker.Session):
@@ -41,7 +41,7 @@ class Stage(worker.Session):
         self.module = self.fresh("solution_on_stage")
         for name in message["ids"]:
             setattr(self.module, self.wrong[name].of, self.wrong[name].code)
-        self.kept, self.given, self.objects = {}, {}, {}
+        self.kept, self.given, self.objects, self.kernels.memory = {}, {}, {}, purity.Memory()
         return {"defines": {key: self.sort(value) for key, value in vars(self.module).items() if not key.startswith("__")}}
 
     def fresh(self, name: str) -> types.ModuleType:

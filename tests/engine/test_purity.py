@@ -1,5 +1,4 @@
 """A kernel is made of Triton alone and is handed nothing that was worked out beforehand; the interpreter itself would run anything."""
-
 from __future__ import annotations
 
 import math
