@@ -230,6 +230,21 @@ class EpsInTheState(QKNorm):
         self.register_buffer("eps", torch.tensor(eps, dtype=torch.float64))
 
 
+@misconception("eps-in-the-state-as-float32", of="QKNorm", extends="eps-in-the-state")
+class EpsInTheStateAsFloat32(QKNorm):
+    """Your module registers eps as a float32 buffer, so the state dict has a third entry, and float64 inputs meet an eps of seven digits.
+
+    Example: QKNorm(4).state_dict() must hold q_gain and k_gain and nothing else.
+    Why: eps is a setting of the constructor, not something that is saved with the weights.
+    Look at: register_buffer; a plain attribute will do, or persistent=False.
+    """
+
+    def __init__(self, head_dim, eps=1e-6):
+        super().__init__(head_dim)
+        del self.eps
+        self.register_buffer("eps", torch.tensor(eps, dtype=torch.float32))
+
+
 @misconception("gains-shared-between-modules", of="QKNorm")
 class GainsSharedBetweenModules(QKNorm):
     """Your modules share their gains: loading one changes the other.

@@ -252,20 +252,6 @@ def norm_in_float32(z):
         return root(two - 2 * three + two**2, z)
 
 
-@wrong_terms("norm-from-unshifted-log-sums")
-def norm_from_log_sums(z):
-    """Your weights are exp(z - logsumexp(z)); where scores are large the difference of two large numbers has lost its digits.
-
-    Example: z=[1e300, 1e300, -1e300]: ln 2 is nothing beside 1e300, so both weights are 1 and you give 1.41; right is 0.5.
-    Why: logsumexp(z) is the maximum plus a small number, which is rounded away when they are added.
-    Look at: subtract the maximum from z first; then the sum of exponentials is exact.
-    """
-    wide = widen(z).astype(np.float64)
-    p = np.exp(wide - np.logaddexp.reduce(wide, axis=-1, keepdims=True))
-    two, three = (p * p).sum(axis=-1), (p * p * p).sum(axis=-1)
-    return narrow(np.sqrt(np.abs(two * (1 + two) - 2 * three)), z)
-
-
 @wrong_terms("norm-root-of-one-number")
 def norm_math_sqrt(z):
     """You take the root with `math.sqrt` (or make a `float` of the sum), which knows one number alone; a batch of rows fails.
