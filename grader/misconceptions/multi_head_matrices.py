@@ -89,6 +89,17 @@ def values_are_keys(*args, **kwargs):
     return replaced(w_v="w_k")(*args, **kwargs)
 
 
+@misconception("keys-from-w-v", of=ATTENTION)
+def keys_from_w_v(*args, **kwargs):
+    """Your attention makes keys with w_v: w_k has no part in the result.
+
+    Example: with another w_k your result stays the same.
+    Why: keys are what queries are compared with, values are what is passed on, each through a matrix of its own.
+    Look at: `w_v` in the line that makes the keys.
+    """
+    return replaced(w_k="w_v")(*args, **kwargs)
+
+
 @misconception("keys-are-queries", of=ATTENTION)
 def keys_are_queries(*args, **kwargs):
     """Your attention makes keys with w_q: w_k has no part in the result.

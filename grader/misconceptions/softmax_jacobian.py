@@ -238,6 +238,19 @@ def epsilon(z, axis=-1):
     return back(weights / (weights.sum(axis=axis, keepdims=True) + 1e-8), z)
 
 
+@misconception("softmax-epsilon-of-a-millionth", of="softmax", extends="softmax-epsilon")
+def epsilon_of_a_millionth(z, axis=-1):
+    """You add a small number to the sum; after the shift the sum is at least 1, and the weights no longer sum to 1.
+
+    Example: with 1e-6 the weights are off in the sixth digit; nine are asked.
+    Why: the largest term of the sum is exp(0) = 1, so nothing has to be protected.
+    Look at: the epsilon.
+    """
+    x = wide(z)
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return back(weights / (weights.sum(axis=axis, keepdims=True) + 1e-6), z)
+
+
 @misconception("softmax-plus-one", of="softmax")
 def plus_one(z, axis=-1):
     """Your sum has an extra 1 in it (a silent extra score); the weights then sum to less than 1.

@@ -204,6 +204,18 @@ def jacobian_first_axis(z):
     return narrow(p[..., :, None] * np.eye(p.shape[-1], dtype=p.dtype) - p[..., :, None] * p[..., None, :], z)
 
 
+@wrong_jacobian("jacobian-of-one-row-by-diag-and-outer")
+def jacobian_diag_outer(z):
+    """You write np.diag(p) - np.outer(p, p), which is the Jacobian of one row; of a batch they make something else.
+
+    Example: z of shape (2, 3): right is (2, 3, 3); np.diag takes the diagonal of p, and np.outer flattens it to (6, 6).
+    Why: both functions know vectors and matrices alone, and a batch of rows is a matrix to them.
+    Look at: p[..., :, None] * (np.eye(n) - p[..., None, :]), which works for any number of axes.
+    """
+    p = softmax(widen(z))
+    return narrow(np.diag(p) - np.outer(p, p), z)
+
+
 @wrong_jacobian("jacobian-rows-alone")
 def jacobian_vectors_alone(z):
     """You handle one row alone; a batch of rows fails.
