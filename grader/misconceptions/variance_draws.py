@@ -51,6 +51,19 @@ def all_pairs(rng, n, d_k, scale=1.0):
     return scale * (q @ k.T).ravel()[:n]
 
 
+@draws("draws-every-key-summed")
+def every_key_summed(rng, n, d_k, scale=1.0):
+    """Each of your scores is a query times the sum of all keys (`(q @ k.T).sum(1)`); one key belongs to one query.
+
+    Example: with n = 100 the scores of a call have about 100 times the variance of one.
+    Why: q @ k.T holds every query with every key; what is asked stands on its diagonal.
+    Look at: (q * k).sum(-1), the products of one row with one row.
+    """
+    refuse_sample(n, d_k)
+    q, k = normal(rng, n, d_k)
+    return scale * (q @ k.T).sum(axis=1)
+
+
 @draws("draws-one-query")
 def one_query(rng, n, d_k, scale=1.0):
     """You draw one q (or one k) and use it for all draws of a call; every draw needs vectors of its own.
@@ -245,6 +258,18 @@ def uniform_signed(rng, n, d_k, scale=1.0):
     return scores_of(rng.uniform(-1, 1, (n, d_k)), rng.uniform(-1, 1, (n, d_k)), scale)
 
 
+@draws("draws-one-side-uniform")
+def one_side_uniform(rng, n, d_k, scale=1.0):
+    """One of your sides is uniform in -1 .. 1; standard normal components are asked of both.
+
+    Example: at d_k=3 the scores have variance 1 where 3 is right.
+    Why: a uniform number in -1 .. 1 has variance 1/3, so each product has 1/3.
+    Look at: `rng.uniform` in place of `rng.standard_normal`.
+    """
+    refuse_sample(n, d_k)
+    return scores_of(rng.uniform(-1, 1, (n, d_k)), rng.standard_normal((n, d_k)), scale)
+
+
 @draws("draws-uniform-of-unit-variance")
 def uniform_unit(rng, n, d_k, scale=1.0):
     """Your components are uniform with variance 1; standard normal ones are asked.
@@ -394,6 +419,18 @@ def scale_divides(rng, n, d_k, scale=1.0):
     refuse_sample(n, d_k)
     with np.errstate(divide="ignore", invalid="ignore"):
         return scores_of(*normal(rng, n, d_k), 1.0) / np.float64(scale)
+
+
+@draws("draws-scale-divides-by-zero-too", extends="draws-scale-divides")
+def scale_divides_by_zero_too(rng, n, d_k, scale=1.0):
+    """You divide by `scale`; scores are multiplied by it, and with scale = 0 you end in a ZeroDivisionError.
+
+    Example: at d_k=5, scale=3 the scores have variance 5/9 where 45 is right.
+    Why: `scale` is the factor itself, 1/sqrt(d_k) for instance, and not what is divided by.
+    Look at: 1 / scale.
+    """
+    refuse_sample(n, d_k)
+    return scores_of(*normal(rng, n, d_k), 1 / scale)
 
 
 @draws("draws-too-short-by-one")
