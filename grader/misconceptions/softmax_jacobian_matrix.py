@@ -206,14 +206,15 @@ def jacobian_first_axis(z):
 
 @wrong_jacobian("jacobian-of-one-row-by-diag-and-outer")
 def jacobian_diag_outer(z):
-    """You write np.diag(p) - np.outer(p, p), which is the Jacobian of one row; of a batch they make something else.
+    """You take np.outer of the weights from np.diag of them: the Jacobian of one row, and something else for a batch.
 
     Example: z of shape (2, 3): right is (2, 3, 3); np.diag takes the diagonal of p, and np.outer flattens it to (6, 6).
     Why: both functions know vectors and matrices alone, and a batch of rows is a matrix to them.
     Look at: p[..., :, None] * (np.eye(n) - p[..., None, :]), which works for any number of axes.
     """
-    p = softmax(widen(z))
-    return narrow(np.diag(p) - np.outer(p, p), z)
+    weights = softmax(widen(z))
+    pairs = np.outer(weights, weights)
+    return narrow(np.diag(weights) - pairs, z)
 
 
 @wrong_jacobian("jacobian-rows-alone")
