@@ -13,6 +13,7 @@ from ..sandbox import jail
 
 if TYPE_CHECKING:
     from ..sandbox.host import Worker
+    from ..sandbox.sibling import Sibling
     from .variants import Tongue
 
 UNGAUGED = "device memory as the allocator counts it: the driver's library (NVML) is not here to ask"
@@ -50,6 +51,8 @@ class Opening:
         self._warm = warm
         self._current: Worker | None = None
         self._reference: Worker | None = None
+        self._sibling: Sibling | None = None
+        self._hatch = warm
         self._early = None if warm is not None else jail.start_for(plan_for(exercise, limits, device), isolation)
 
     def worker(self) -> Worker:
@@ -79,8 +82,11 @@ class Opening:
         if self.deadline is None:
             self.deadline = time.monotonic() + self.limits.timeout_s * (ON_A_DEVICE if self.device != "cpu" else 1)
         worker.deadline = self.deadline
+        apart = self.exercise.gpu and self.device == "cpu"
+        if apart:
+            self._sibling = self.sibling("triton" in source)
         reply = worker.ask({
-            "op": "load", "module": self.exercise.module, "source": source,
+            "op": "load", "module": self.exercise.module, "source": source, "relay": apart,
             **{part: [rule.name for rule in self.exercise.off_limits if rule.kind == kind and not rule.functions and "*" not in rule.name]
                for part, kind in (("modules", "module"), ("names", "name"), ("paths", "path"))},
             "within": {rule.name: list(rule.functions) for rule in self.exercise.off_limits if rule.kind == "name" and rule.functions},
@@ -93,10 +99,21 @@ class Opening:
         defines = reply.get("defines")
         self.defines = {str(key): str(value) for key, value in defines.items()} if isinstance(defines, dict) else {}
         proxy = Submission(worker, self.defines, self.tongue)
+        proxy.sibling = self._sibling
         if self.device != "cpu":
             proxy.gauge, proxy.rival = gauge.find(), self.reference
             self.note = "; ".join(filter(None, (self.note, "" if proxy.gauge else UNGAUGED)))
         return proxy
+
+    def sibling(self, soon: bool) -> Sibling:
+        """Who will run the kernels of the submission that is about to be loaded; where that is ``soon``, it starts now, beside everything else."""
+        from ..sandbox.host import Worker
+        from ..sandbox.sibling import Sibling
+
+        hatch, plan = self._hatch, plan_for(self.exercise, self.limits, self.device)
+        if hatch is not None:
+            return Sibling(hatch)
+        return Sibling(lambda: Worker(plan, self.isolation), Worker(plan, self.isolation) if soon else None)
 
     def reference(self) -> Worker:
         """A trusted worker on the same device that has the reference: what a submission is raced against. Raises NoRival."""
@@ -118,7 +135,11 @@ class Opening:
 
         if self._current is not None:
             self._current.close()
-            self.output = (self.output + clean_text(self._current.printed.decode("utf-8", "replace")))[: 64 << 10]
+            printed = bytes(self._current.printed)
+            if self._sibling is not None:
+                self._sibling.close()
+                printed += self._sibling.printed
+            self.output = (self.output + clean_text(printed.decode("utf-8", "replace")))[: 64 << 10]
             if self._current.printed_in_all > len(self._current.printed):
                 self.output += f"\n[cut: the submission printed {self._current.printed_in_all} bytes in all]"
             self._current = None

@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from . import cgroup, jail, processes, scrub, wire
@@ -79,8 +80,11 @@ class Worker:
             self.note = jail.describe(hello.get("walls"), self._refusal, self._group is not None)
         return None
 
-    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Send one message, wait for its reply. Raises the errors of ``errors.py``; after any but Raised the worker is dead."""
+    def ask(self, message: dict[str, Any], aside: Callable[[Any], dict[str, Any]] | None = None) -> dict[str, Any]:
+        """Send one message, wait for its reply; ``aside`` answers what the worker asks meanwhile (launches of kernels: sibling.py).
+
+        Raises the errors of ``errors.py``; after any but Raised the worker is dead.
+        """
         if self.death is not None:
             raise self.death
         self.wait_ready()
@@ -89,6 +93,9 @@ class Worker:
             self._silence()
             self._send(wire.pack({**message, "id": question}))
             reply = self._receive(question, self.deadline)
+            while aside is not None and "launch" in reply:
+                self._send(wire.pack({**aside(reply["launch"]), "id": question}))
+                reply = self._receive(question, self.deadline)
         except (WorkerDied, WorkerTimeout, WorkerMemory, WorkerGarbage, JailLost) as error:
             self.death = error
             self.close()
@@ -130,7 +137,7 @@ class Worker:
             raise WorkerGarbage(f"The submission's process wrote something into the grader's channel that is not a reply ({error}).") from None
         if type(reply.get("id")) is not int or reply["id"] != expected:
             raise WorkerGarbage("The submission's process answered a question that nobody asked.")
-        return {key: scrub.clean(value) for key, value in reply.items()}
+        return {key: value if key == "launch" else scrub.clean(value) for key, value in reply.items()}
 
     def _take(self, size: int, deadline: float) -> bytes:
         while len(self._inbox) < size:

@@ -19,6 +19,7 @@ from .host import Worker, raise_if_raised
 if TYPE_CHECKING:
     from .gauge import Gauge, Watched
     from .race import Race
+    from .sibling import Relay, Sibling
 
 RECORD_CAP = 8 << 20  # a call with more bytes than this is not kept for the diagnosis
 RECORDS_CAP = 128 << 20  # nor is any call after this many bytes in all
@@ -39,9 +40,11 @@ class Call:
     spilled: tuple[str, ...] = ()
     device_bytes: int = 0
     seen_bytes: int | None = None
+    as_written: tuple[bool, ...] = ()  # for each array of the value, whether a kernel left it so; empty where that isn't known
     check: str = ""
     seconds: float = 0.0
     peak_bytes: int = 0
+    kernel_bytes: int = 0  # of these, what running its kernels apart took, beside what they are handed
     weighed: bool = False  # whether a check asked for its memory: elsewhere growth may be a library that was imported on the way
     object: int | None = None
     replayable: bool = True
@@ -163,6 +166,7 @@ class Submission:
         self.check = ""
         self.last: Call | None = None
         self.gauge: Gauge | None = None  # set by whoever starts workers on a device
+        self.sibling: Sibling | None = None  # who runs its kernels, where they don't run on a device
         self.rival: Callable[[], Worker] | None = None  # a trusted worker with the reference, to race against
         self.replayable = True  # whether the diagnosis, on a CPU, can ask again what is asked now
 
@@ -196,8 +200,9 @@ class Submission:
         sent = speech.out(message) if speech is not None else message
         self._worker.wait_ready()
         resident, started = self._worker.mark_memory(), time.monotonic()
+        relay = self._relay(sent)
         with self._gauged(gauged) as seen:
-            reply = self._worker.ask(sent)
+            reply = self._worker.ask(sent, None) if relay is None else self._worker.ask({**sent, "during": None, "decoy": False}, relay)
         call = Call(
             function, message, check=self.check, seconds=time.monotonic() - started, peak_bytes=max(0, self._worker.peak_bytes() - resident),
             seen_bytes=seen.growth if seen is not None else None,
@@ -205,6 +210,9 @@ class Submission:
             spilled=_words(reply.get("spilled")), device_bytes=_count(reply.get("device_bytes")), object=number,
             replayable=self.replayable and not decoy and during is None and weight(message["args"]) + weight(reply.get("value")) < RECORD_CAP,
         )
+        if relay is not None:  # the host's own eyes, and not the worker's word
+            call = replace(call, launches=tuple(relay.launches), spilled=tuple(relay.spilled), mutated=tuple(sorted({*call.mutated, *relay.mutated})),
+                           peak_bytes=call.peak_bytes + relay.growth, kernel_bytes=relay.growth, as_written=relay.as_written(reply.get("value")))
         try:
             raise_if_raised(reply, function)
         except Raised as raised:
@@ -219,6 +227,14 @@ class Submission:
         call = replace(call, value=reply.get("value"), grads=grads if isinstance(grads, tuple) else None)
         self._note(call)
         return received(call.value, call, keep), received(call.grads, call) if call.grads is not None else ()
+
+    def _relay(self, sent: dict[str, Any]) -> Relay | None:
+        """Who takes the launches of a call, where they are run apart."""
+        if self.sibling is None:
+            return None
+        from .sibling import Relay
+
+        return Relay(self.sibling, sent, self._worker.deadline)
 
     def _gauged(self, asked: bool) -> contextlib.AbstractContextManager[Watched | None]:
         if not asked or self.gauge is None:

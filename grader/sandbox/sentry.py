@@ -1,28 +1,25 @@
 """The worker's eye on Triton: which kernels a call launched, with what memory, and whether they stayed inside it.
 
 Runs beside ``worker.py``. A launch counts as the submission's own if the kernel's function stands in its file, however it is wrapped.
-``fence`` gives all that a call allocates a margin of poison; ``at_page_end`` puts an argument against a page that may not be touched.
+What lies around memory that nobody should touch is ``fence.py``'s.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import linecache
 import math
-import mmap
 import sys
-
-import numpy as np
 
 try:
     import devices
+    import launch
     import purity
-    import seal
+    from fence import MARGIN, home, inside, tensors, weight
 except ImportError:
-    from . import devices, purity, seal
+    from . import devices, launch, purity
+    from .fence import MARGIN, home, inside, tensors, weight
 
-MARGIN = 1 << 15  # elements on either side of a fenced allocation
 LAUNCH_CAP = 1000
 ADDRESSES = 64  # that many 64-bit numbers may be a table of addresses, which differ from call to call
 
@@ -45,8 +42,9 @@ class Kernels:
     """Counts the launches of the submission's kernels; as ``decoy`` each of them does nothing."""
 
     def __init__(self):
-        self.paths, self.launches, self.decoy, self.given, self.watching, self.device_bytes = (), [], False, frozenset(), False, 0
-        self.tuning, self.fence, self.memory, self.exchange, self.seal = False, None, purity.Memory(), (), None
+        self.paths, self.launches, self.decoy, self.given, self.watching, self.device_bytes = (), [], False, {}, False, 0
+        self.tuning, self.fence, self.memory, self.exchange = False, None, purity.Memory(), ()
+        self.relay, self.calling, self.early = None, False, False  # who runs kernels of a call elsewhere, if anybody does
 
     def watch(self, *paths):
         """From now on, note launches of kernels that are written in these files (in any, if none is named)."""
@@ -61,20 +59,27 @@ class Kernels:
         def counted(kernel, *args, grid=None, warmup=False, **kwargs):
             if warmup or not self.own(kernel.fn):
                 return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
-            handed, grid = [*args, *kwargs.values()], seal.evaluated(kernel, grid, args, kwargs) if interpreted else grid  # who is asked has spoken before anything is looked at
-            with (seal.quiet if interpreted else seal.unwatched)(), self.exchanged():
+            handed, grid = [*args, *kwargs.values()], launch.evaluated(kernel, grid, args, kwargs) if interpreted else grid  # who is asked has spoken before anything is looked at
+            with unwatched(), self.exchanged():
                 if interpreted:  # a compiler for a GPU refuses by itself
                     purity.check_launch(kernel, handed)
-                    seal.unbroken(self.seal)
-                launch = None if self.tuning else self.note(kernel.fn.__name__, handed)
+                noted = None if self.tuning else self.note(kernel.fn.__name__, handed)
                 if self.decoy:
                     return None
+                if self.relay is not None and self.calling:
+                    return self.elsewhere(launch.Description(kernel, grid, args, kwargs, self.given, inside))
                 with purity.named():
-                    return run(kernel, *args, grid=self.shaped(grid, launch), warmup=False, **kwargs)
+                    return run(kernel, *args, grid=self.shaped(grid, noted), warmup=False, **kwargs)
 
         kind.run = counted
         self.watch_tuning(interpreted)
-        self.seal = seal.Seal() if interpreted and paths else None
+
+    def elsewhere(self, described):
+        """Have the host run a kernel where nothing of the submission's was ever loaded, and take what it wrote."""
+        answer = self.relay({**described.told, "early": self.early})
+        if answer.get("raised"):
+            raise launch.raised(answer["raised"])
+        described.take_back(answer["memory"])
 
     def watch_tuning(self, interpreted):
         """``triton.autotune`` tries out tiles: no launches of the call's own. In the interpreter, where no time means anything, the first ones are taken."""
@@ -114,19 +119,21 @@ class Kernels:
             argument.overwrite(octets[which], unseen=True)
 
     @contextlib.contextmanager
-    def call(self, decoy, arguments, fence=None, exchange=()):
+    def call(self, decoy, arguments, fence=None, exchange=(), early=False):
         """One call of the submission, with the arguments that it was given and the fence that stands around what it allocates.
 
         ``exchange`` holds arguments, each with its octets and with others that stand in its memory while a kernel runs: nobody else can have computed from those.
+        An ``early`` call comes before the one that counts, with other values.
         """
-        self.launches, self.decoy, self.fence, self.exchange = [], decoy, fence, exchange
-        self.given = frozenset(home(argument.flat) for argument in arguments if hasattr(argument, "flat"))
+        self.launches, self.decoy, self.fence, self.exchange, self.calling = [], decoy, fence, exchange, True
+        self.early = early
+        self.given = {home(argument.flat): number for number, argument in enumerate(arguments) if hasattr(argument, "flat")}
         allocator = next((devices.allocator(argument.device) for argument in arguments), None)
         before = level(allocator)
         try:
             yield
         finally:
-            self.decoy, self.fence, self.exchange = False, None, ()
+            self.decoy, self.fence, self.exchange, self.calling = False, None, (), False
             self.device_bytes = level(allocator, "max_memory_allocated") - before
 
     def note(self, name, handed):
@@ -136,18 +143,18 @@ class Kernels:
         if self.fence is not None:  # without it what is allocated empty holds whatever lay there before
             inside = {home(flat): flat[MARGIN:-MARGIN] for flat, _, shape in self.fence.fenced if flat.element_size() < 8 or math.prod(shape) > ADDRESSES}
             self.memory.compare(name, handed, [inside[place] for place in storages if place in inside and place not in self.given])
-        launch = [name, (), fresh]
+        noted = [name, (), fresh]
         if len(self.launches) < LAUNCH_CAP:
-            self.launches.append(launch)
-        return launch
+            self.launches.append(noted)
+        return noted
 
-    def shaped(self, grid, launch):
+    def shaped(self, grid, noted):
         """The grid to launch with: plain numbers, noted in the launch. The kernel alone sees what happens after it is known."""
 
         def known(shape):
             shape = tuple(int(n) for n in shape)
-            if launch is not None:
-                launch[1] = shape
+            if noted is not None:
+                noted[1] = shape
             self.hold(1)
             return shape
 
@@ -155,7 +162,7 @@ class Kernels:
 
     def told(self):
         """The launches as the wire carries them: name, grid, bytes of memory handed over that is no argument of the call."""
-        return [tuple(launch) for launch in self.launches]
+        return [tuple(noted) for noted in self.launches]
 
 
 def level(allocator, what="memory_allocated"):
@@ -168,83 +175,11 @@ def level(allocator, what="memory_allocated"):
     return getattr(allocator, what)()
 
 
-def tensors(values):
-    """Every tensor among a kernel's arguments, those inside tuples and tensor descriptors too."""
-    for value in values:
-        if isinstance(value, (tuple, list)):
-            yield from tensors(value)
-        elif hasattr(value, "data_ptr") and hasattr(value, "numel"):
-            yield value
-        elif hasattr(value, "base"):
-            yield from tensors((value.base,))
-
-
-def home(tensor):
-    """Where the storage of a tensor begins."""
-    return tensor.untyped_storage().data_ptr()
-
-
-def weight(tensor):
-    """Bytes of a tensor's memory: whole, though a view of it is handed over, and without the margin of an earlier call's fence."""
-    size, margins = tensor.untyped_storage().nbytes(), 2 * MARGIN * tensor.element_size()
-    if size <= margins:
-        return size
-    whole = tensor.detach().as_strided((size // tensor.element_size(),), (1,), 0)
-    clean = whole.new_full((1,), poison(tensor))
-    return size - margins if intact(whole[:MARGIN], clean) and intact(whole[-MARGIN:], clean) else size
-
-
-def poison(tensor):
-    """What a fence is made of."""
-    return float("nan") if tensor.is_floating_point() else 77
-
-
-def intact(edge, clean):
-    """Whether nothing but the bytes of ``clean`` stand in an edge."""
+@contextlib.contextmanager
+def unwatched():
+    """No tracing and no mode of the submission's in here."""
     torch = sys.modules["torch"]
-    return bool((edge.view(torch.uint8).reshape(-1, clean.element_size()) == clean.view(torch.uint8)).all())
-
-
-def fence():
-    """A context in which every allocation gets a margin of poison on both sides, and empty ones are filled with it."""
-    torch = sys.modules["torch"]
-
-    class Fence(torch.overrides.TorchFunctionMode):
-        def __init__(self):
-            super().__init__()
-            self.fenced = []
-
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            kwargs = kwargs or {}
-            result = func(*args, **kwargs)
-            if not torch.is_tensor(result) or not result.numel() or home(result) in map(home, tensors((*args, *kwargs.values()))):
-                return result
-            return self.put_up(result, raw="empty" in getattr(func, "__name__", ""))
-
-        def put_up(self, tensor, raw):
-            size = tensor.untyped_storage().nbytes() // tensor.element_size()
-            flat = torch.full((size + 2 * MARGIN,), poison(tensor), dtype=tensor.dtype, device=tensor.device)
-            inner = flat.as_strided(tensor.size(), tensor.stride(), MARGIN + tensor.storage_offset())
-            if not raw:
-                inner.copy_(tensor)
-            self.fenced.append((flat, flat[:1].clone(), tuple(tensor.shape)))
-            return inner
-
-        def spilled(self):
-            """Shapes of the allocations whose margin was written to."""
-            return [shape for flat, clean, shape in self.fenced if not (intact(flat[:MARGIN], clean) and intact(flat[-MARGIN:], clean))]
-
-    return Fence()
-
-
-def at_page_end(array):
-    """A copy of a flat array that ends where an untouchable page begins: reading past it ends the process."""
-    page = mmap.PAGESIZE
-    size = -(-array.nbytes // page) * page
-    held = mmap.mmap(-1, size + page)
-    start = ctypes.addressof(ctypes.c_char.from_buffer(held))
-    if ctypes.CDLL(None, use_errno=True).mprotect(ctypes.c_void_p(start + size), ctypes.c_size_t(page), 0):
-        raise OSError(ctypes.get_errno(), "mprotect")
-    copy = np.frombuffer(held, array.dtype, array.size, size - array.nbytes)
-    copy[:] = array
-    return copy
+    sys.settrace(None)
+    sys.setprofile(None)
+    with torch._C.DisableTorchFunction(), torch.utils._python_dispatch._disable_current_modes():
+        yield

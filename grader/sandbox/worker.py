@@ -35,14 +35,16 @@ if not __package__:  # isolated mode leaves this folder off the path
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import confine
     import devices
+    import fence
     import offlimits
+    import relaunch
     import sentry
     import wire
     import world
 
     del sys.path[0]
 else:
-    from . import confine, devices, offlimits, sentry, wire, world
+    from . import confine, devices, fence, offlimits, relaunch, sentry, wire, world
 
 TEXT_CAP = 4000
 WIDE = 10_000  # items of a list that travel one by one
@@ -85,7 +87,7 @@ class Argument:
         base[:] = poison(array.dtype)
         inner = base[guard : base.size - guard].reshape(rows.shape[0], rows.shape[1] + gap)
         inner[:, : rows.shape[1]] = rows
-        return sentry.at_page_end(base) if array.extra.get("edge") else base
+        return fence.at_page_end(base) if array.extra.get("edge") else base
 
     @staticmethod
     def view(base: np.ndarray, array: wire.Array) -> np.ndarray:
@@ -212,11 +214,12 @@ def tensor_out(value):
 
 def describe(error, path):
     """An exception of the submission in plain words: its type, the built-in types it is one of, message and line."""
-    line, frames = None, error.__traceback__
+    line, inner, frames = None, getattr(error, "line_of_kernel", None), error.__traceback__
     while frames is not None:
         if frames.tb_frame.f_code.co_filename == path:
             line = frames.tb_lineno
         frames = frames.tb_next
+    line = inner if type(inner) is int else line
     try:
         message = str(error)[:TEXT_CAP]
     except BaseException:
@@ -247,11 +250,13 @@ class Session:
         self.module, self.path, self.running = None, "", [""]
         self.kept, self.given, self.objects, self.kernels = {}, {}, {}, sentry.Kernels()
         self.entered, self.heats, self.finished = (), [], []
+        self.pipe, self.question, self.rebuilt, self.made = None, None, None, {}
         self.world = world.World(torch)
 
     def handle(self, message):
         """The reply to one message of the host."""
         reply = {"id": message.get("id")}
+        self.question = message.get("id")
         operation = getattr(self, "op_" + str(message.get("op")), None)
         try:
             reply.update(operation(message) if operation else {"raised": {"type": "Protocol", "bases": [], "message": "no such operation", "line": None}})
@@ -271,8 +276,28 @@ class Session:
         self.module = sys.modules[name] = module
         linecache.cache[self.path] = (len(source), None, source.splitlines(keepends=True), self.path)
         self.kernels.watch(self.path)
+        self.kernels.relay = self.relayed if message.get("relay") else None
         exec(compile(source, self.path, "exec", dont_inherit=True), module.__dict__)
         return {"defines": {key: self.sort(value) for key, value in list(vars(module).items())[:500] if not key.startswith("__")}}
+
+    def relayed(self, told):
+        """Send a launch to the host in the middle of a call, and wait for what came of it."""
+        receive, send = self.pipe
+        write_frame(send, wire.pack({"id": self.question, "launch": told}))
+        return read_message(receive)
+
+    def op_rebuild(self, message):
+        """Make ready to run a kernel of a submission that was never loaded here: its arguments, its memory, its code."""
+        arguments = []
+        build(message["arguments"], self.framework, self.device, arguments)
+        self.rebuilt = relaunch.Rebuilt(message["launch"], [getattr(argument, "flat", None) for argument in arguments], fence.MARGIN, self.made)
+        return self.op_settle(message)
+
+    def op_run(self, message):
+        """Run it once: what it wrote, and past which memories; or what it raised."""
+        rebuilt, self.rebuilt = self.rebuilt, None
+        failed = rebuilt.run()
+        return {"failed": failed} if failed else {"memory": rebuilt.written(), "spilled": rebuilt.spilled()}
 
     @staticmethod
     def sort(value):
@@ -367,12 +392,12 @@ class Session:
             owners += [name] * (len(arguments) - before)
         wrt = message.get("wrt")
         inputs = self.graph_inputs(wrt, args, kwargs, message) if wrt is not None else None
-        fence = sentry.fence() if message.get("fence") else None
+        fenced = fence.fence() if message.get("fence") else None
         if message.get("before"):
             self.call_before(function, args, kwargs, arguments, message["before"])
         self.world.before()
         exchange = self.exchanged(arguments, message.get("during"))
-        with self.kernels.call(bool(message.get("decoy")), arguments, fence, exchange), fence or contextlib.nullcontext():
+        with self.kernels.call(bool(message.get("decoy")), arguments, fenced, exchange), fenced or contextlib.nullcontext():
             value = function(*args, **kwargs)
         reply = {"touched": self.world.touched(), "mutated": written_in(owners, arguments)}
         if keep_object is not None:
@@ -382,7 +407,7 @@ class Session:
             self.kept[message["kept"]], self.given[message["kept"]] = value, (owners, arguments)
         reply["value"] = plain(value)
         reply["launches"], reply["device_bytes"] = self.kernels.told(), self.kernels.device_bytes
-        reply["spilled"] = [str(shape) for shape in fence.spilled()] if fence else []
+        reply["spilled"] = [str(shape) for shape in fenced.spilled()] if fenced else []
         if inputs is not None:
             reply["grads"] = self.pull_back(value, inputs, message)
         return reply
@@ -391,7 +416,8 @@ class Session:
         """The same call on the same objects while they hold other values: whoever remembers objects and not what is in them shows."""
         for argument, _, other in self.exchanged(arguments, before):
             argument.overwrite(other)
-        function(*args, **kwargs)
+        with self.kernels.call(False, arguments, early=True):
+            function(*args, **kwargs)
         for argument in arguments:
             argument.overwrite(argument.before)
 
@@ -505,6 +531,7 @@ def main():
     if SETTINGS["filter"] and confine.filter_calls(read_only=SETTINGS["landlock"] is not None):
         walls["filter"] = True
     session = Session(SETTINGS["framework"], SETTINGS["device"], SETTINGS["home"])
+    session.pipe = receive, send
     write_frame(send, wire.pack({"id": 0, "walls": walls}))
     while True:
         serve(session, receive, send)

@@ -13,7 +13,7 @@ import pytest
 SENTRY = Path(__file__).resolve().parents[2] / "grader" / "sandbox"
 KERNEL = """
 import numpy as np, torch, triton, triton.language as tl
-import sentry
+import fence, sentry
 
 @triton.jit
 def copy(x, out, n, BLOCK: tl.constexpr, MASKED: tl.constexpr):

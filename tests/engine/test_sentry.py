@@ -1,4 +1,4 @@
-"""The worker's eye on Triton: launches, decoys, fences, and the page behind an argument. The interpreter runs in another process."""
+"""The worker's eye on Triton: launches, decoys, and what is handed over. The interpreter runs in another process."""
 
 import json
 
@@ -149,8 +149,8 @@ def test_what_was_worked_out_before_the_launch_shows_behind_a_fence(run):
     for work in (honest, before):
         for values in (torch.arange(5.0), torch.ones(5)):
             try:
-                fence = sentry.fence()
-                with kernels.call(False, [Given(values)], fence), fence:
+                put_up = fence.fence()
+                with kernels.call(False, [Given(values)], put_up), put_up:
                     work(values, torch.empty(5))
                 told.append("ran")
             except Exception as error:

@@ -4,7 +4,6 @@ import torch
 import triton
 from triton import language as tl
 
-
 _seen = {}
 
 
