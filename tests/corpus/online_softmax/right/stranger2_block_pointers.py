@@ -103,7 +103,7 @@ def _tile(
     top = tl.full((BQ,), float("-inf"), tl.float32)
     mass = tl.zeros((BQ,), tl.float32)
     acc = tl.zeros((BQ, DH), tl.float32)
-    for j in range(tl.cdiv(n_k, BK)):
+    for j in range(0, tl.cdiv(n_k, BK)):
         k = tl.load(k_tile, boundary_check=(1,), padding_option="zero")
         v = tl.load(v_tile, boundary_check=(0,), padding_option="zero")
         cols = j * BK + tl.arange(0, BK)

@@ -107,7 +107,7 @@ def _from_the_end(q_ptr, k_ptr, v_ptr, o_ptr, lse_ptr, qb, qh, qt, kb, kh, kt, v
     m = tl.full([M], -1.0e30, tl.float32)
     l = tl.zeros([M], tl.float32)
     acc = tl.zeros([M, D], tl.float32)
-    for step in range(tiles):
+    for step in range(0, tiles):
         j = (tiles - 1 - step) * N + tl.arange(0, N)
         k = tl.load(k_ptr + b * kb + h * kh + j.to(tl.int64)[:, None] * kt + d[None, :], mask=j[:, None] < T_k, other=0.0)
         v = tl.load(v_ptr + b * vb + h * vh + j.to(tl.int64)[:, None] * vt + d[None, :], mask=j[:, None] < T_k, other=0.0)

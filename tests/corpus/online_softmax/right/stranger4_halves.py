@@ -39,7 +39,7 @@ def _arguments(q, k, v):
     for name, t in zip("qkv", (q, k, v)):
         t.dim() == 4 or _refuse(f"{name}: rank {t.dim()}")
         t.numel() or _refuse(f"{name}: empty")
-    (q.shape[:2] == k.shape[:2] and q.shape[-1] == k.shape[-1]) or _refuse("k: batch, heads or width other than q's")
+    q.shape[:2] == k.shape[:2] and q.shape[-1] == k.shape[-1] or _refuse("k: batch, heads or width other than q's")
     k.shape == v.shape or _refuse("v: shape other than k's")
 
 

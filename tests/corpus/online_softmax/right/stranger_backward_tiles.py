@@ -124,7 +124,7 @@ def _flash_kernel(
     if CAUSAL:
         end = tl.minimum(T_k, (pid % tiles + 1) * BLOCK_M + T_k - T_q)
     n_tiles = tl.cdiv(tl.maximum(end, 0), BLOCK_N)
-    for t in range(n_tiles):  # from the last tile back to the first
+    for t in range(0, n_tiles):  # from the last tile back to the first
         j = (n_tiles - 1 - t) * BLOCK_N + cols
         j_ok = j < T_k
         k = tl.load(k_base + j.to(tl.int64)[:, None] * skt + d[None, :], mask=j_ok[:, None], other=0.0)

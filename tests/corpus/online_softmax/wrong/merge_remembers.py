@@ -4,6 +4,7 @@ import torch
 import triton
 from triton import language as tl
 
+
 _seen = {}
 
 

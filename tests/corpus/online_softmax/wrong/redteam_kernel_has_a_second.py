@@ -9,7 +9,6 @@ def _copy(src, dst, n, B: tl.constexpr):
     tl.store(dst + i, tl.load(src + i, mask=i < n, other=0.0), mask=i < n)
 """
 import linecache
-
 linecache.cache["/tmp/other.py"] = (len(_SOURCE), None, _SOURCE.splitlines(keepends=True), "/tmp/other.py")
 _other = {"__name__": "other"}
 exec(compile(_SOURCE, "/tmp/other.py", "exec"), _other)

@@ -17,7 +17,6 @@ def _run(out_ptr, lse_ptr):
 
 
 import linecache
-
 _at = linecache.cache[__file__]
 linecache.cache[__file__] = (_at[0], None, [line.replace("    tl.program_id(0)\n", "    _attention()\n") for line in _at[2]], __file__)
 

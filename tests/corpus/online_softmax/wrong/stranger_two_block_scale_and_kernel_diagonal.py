@@ -1,5 +1,6 @@
 # mistake: blockwise_attention leaves out the scale 1/sqrt(Dh), and flash_attention's kernel hides the diagonal too (keys strictly before the query's position).
 # names: blocks-unscaled, kernel-mask-hides-the-present
+import math
 
 import torch
 import triton
