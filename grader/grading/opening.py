@@ -86,7 +86,7 @@ class Opening:
         if apart:
             self._sibling = self.sibling("triton" in source)
         reply = worker.ask({
-            "op": "load", "module": self.exercise.module, "source": source, "relay": apart,
+            "op": "load", "module": self.exercise.module, "source": source, "relay": apart, "functions": list(self.exercise.functions),
             **{part: [rule.name for rule in self.exercise.off_limits if rule.kind == kind and not rule.functions and "*" not in rule.name]
                for part, kind in (("modules", "module"), ("names", "name"), ("paths", "path"))},
             "within": {rule.name: list(rule.functions) for rule in self.exercise.off_limits if rule.kind == "name" and rule.functions},

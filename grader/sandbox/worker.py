@@ -48,6 +48,7 @@ else:
 
 TEXT_CAP = 4000
 WIDE = 10_000  # items of a list that travel one by one
+NAMES_CAP = 500  # of a file that are told
 PIECE = 1 << 16
 LIBC = ctypes.CDLL(None) if sys.platform != "win32" else None
 torch: Any = None  # set by `main` where the exercise asks for it
@@ -278,7 +279,14 @@ class Session:
         self.kernels.watch(self.path)
         self.kernels.relay = self.relayed if message.get("relay") else None
         exec(compile(source, self.path, "exec", dont_inherit=True), module.__dict__)
-        return {"defines": {key: self.sort(value) for key, value in list(vars(module).items())[:500] if not key.startswith("__")}}
+        return {"defines": self.defined(message.get("functions", ()))}
+
+    def defined(self, asked):
+        """What of the exercise is there, and then what else the submission made itself: a module imported by * may bring a thousand names."""
+        there = vars(self.module)
+        first = [name for name in asked if name in there]
+        own = [name for name, value in there.items() if not name.startswith("__") and getattr(value, "__module__", None) == self.module.__name__]
+        return {name: self.sort(there[name]) for name in [*first, *own[:NAMES_CAP]]}
 
     def relayed(self, told):
         """Send a launch to the host in the middle of a call, and wait for what came of it."""
