@@ -15,9 +15,10 @@ from fnmatch import fnmatchcase
 
 from ..catalog import OffLimits
 from ..verdict import Broken
+from .paths import IDENTIFIER, PATH_CAP, Source, Text, dotted
 from .source import Unreadable, parsed
 from .strings import PARSED_AT, TooMuch, fold
-from .survey import IDENTIFIER, PATH_CAP, Source, Text, dotted, survey
+from .survey import survey
 
 TELLING = 8  # letters: a shorter name stands inside too many others
 SHOWN_CAP = 80
@@ -120,6 +121,7 @@ def hits(known: Source, off_limits: tuple[OffLimits, ...]) -> Iterator[Hit]:
 
 def named(node: ast.AST, known: Source) -> Iterator[tuple[str, str]]:
     """The dotted paths that a node names, each with a remark where it stands in a string."""
+    yield from ((path, f" (which may be {path.rpartition('.')[2]})") for path in known.spelt.get(id(node), ()))
     if isinstance(node, ast.Import):
         yield from ((alias.name[:PATH_CAP], "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
@@ -162,15 +164,25 @@ def own_object(root: ast.AST, known: Source) -> bool:
 
 def _string(node: ast.expr, known: Source) -> Iterator[tuple[str, str]]:
     fetches = known.searching or id(node) in known.names
-    if not fetches and id(node) not in known.evaluated:
+    if not fetches and not known.frames and id(node) not in known.evaluated:
         return
     text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else fold(node, known.constants, known.allowance)
     if text is None:
         return
     if fetches and IDENTIFIER.fullmatch(text):
         yield f"?.{text.replace('::', '.')}", ""
+    elif IDENTIFIER.fullmatch(text):
+        yield from _within_frames(text, known)
     if id(node) in known.evaluated:
         yield from _code_in(text, known)
+
+
+def _within_frames(text: str, known: Source) -> Iterator[tuple[str, str]]:
+    """What a string may be that is fetched as a whole, or put between what is written round it."""
+    for before, behind in known.frames:
+        yield f"?.{before}{text}{behind}", ""
+        if text.startswith(before) and text.endswith(behind):
+            yield f"?.{text}", ""
 
 
 def _code_in(text: str, known: Source) -> Iterator[tuple[str, str]]:
