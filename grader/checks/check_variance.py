@@ -1,6 +1,7 @@
 """Exercise 01, claim by claim."""
 
 import math
+from functools import partial
 
 import numpy as np
 from attngrade.checks.claims import Result, after, all_but_one, claim, expect, expect_number, expect_same, generator, number, of, points, refuses, tensor
@@ -13,11 +14,16 @@ from attngrade.checks.draws import (
     claim_no_component_shared,
     claim_no_far_echo,
     claim_no_grid,
+    claim_no_swing,
     claim_scatter,
     claim_together,
+    law_errors,
+    settled,
+    swing_errors,
 )
 
 CALLS, DRAWS = 32, 96  # the tables of the two checks about independence
+WIDE_CALLS, FEW_CALLS = 24, 8  # of wide heads at a look, and those whose draws are compared one by one
 SLACK = 1e-8  # z divides a difference by a root of a difference: ten times the contract's tolerance where the inputs are drawn
 
 
@@ -67,6 +73,11 @@ def sample(submission, seed, n, d_k, *scale, **options):
 def samples(submission, rng, calls, n, d_k, *scale):
     """A table (calls, n), a new generator for every row."""
     return np.stack([sample(submission, seed, n, d_k, *scale).array for seed in seeds(rng, calls)])
+
+
+def often_narrow(rng, low, high):
+    """A head width; narrow ones tell more with as many draws."""
+    return int(rng.integers(low, high, size=2).min())
 
 
 def claim_left_alone(submission, function):
@@ -217,11 +228,12 @@ def test_draws_of_one_call_are_independent(submission, rng):
     for d_k, *scale in [(2,), (int(rng.integers(3, 6)), 0.5)]:  # whole queries may be fresh only where they have one component
         case = f"30 calls, n=2000, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale)
         claim_no_component_shared(samples(submission, rng, 30, 2000, d_k, *scale), case)
-    for calls, d_k, side in [(12, int(rng.integers(6, 13)), 45), (1, int(rng.integers(13, 41)), int(rng.integers(44, 50)))]:
-        table, case = samples(submission, rng, calls, side**2, d_k), f"{calls} call{'s' * (calls > 1)}, n={side**2}, d_k={d_k}"
-        claim_no_grid(table[0], d_k, case)
-        if calls > 1:
-            claim_no_component_shared(table, case)
+    for d_k in (int(rng.integers(6, 13)), often_narrow(rng, 13, 41)):
+        n = math.isqrt(min(150 * (d_k + 3), 4000)) ** 2  # a table where there is one of queries and keys; the wider, the less a draw tells
+        table = settled(lambda n=n, d_k=d_k: samples(submission, rng, WIDE_CALLS, n, d_k), swing_errors)
+        claim_no_grid(table[0], d_k, f"n={n}, d_k={d_k}")
+        claim_no_component_shared(table[:FEW_CALLS], f"{FEW_CALLS} calls, n={n}, d_k={d_k}")
+        claim_no_swing(table, f"{len(table)} calls, n={n}, d_k={d_k}")
 
 
 @points(1)
@@ -250,8 +262,8 @@ def test_scores_have_the_tails_of_a_sum_of_products(submission, rng):
     """At d_k=2 half of the scores are positive and a share exp(-x) is larger than x in size."""
     scores = samples(submission, rng, 10, 1600, 2).reshape(-1)
     claim_laplace(scores, f"{scores.size} draws, d_k=2")
-    for calls, d_k in [(12, int(rng.integers(3, 9))), (1, int(rng.integers(17, 61)))]:  # wider heads are told from a normal law by many draws alone
-        scores = samples(submission, rng, calls, 2000, d_k).reshape(-1)
+    for calls, d_k in [(8, int(rng.integers(3, 9))), (4, int(rng.integers(9, 17))), (8, often_narrow(rng, 17, 61))]:
+        scores = settled(lambda calls=calls, d_k=d_k: samples(submission, rng, calls, 3000, d_k), partial(law_errors, d_k=d_k)).reshape(-1)
         claim_law(scores, d_k, f"{scores.size} draws, d_k={d_k}")
 
 
