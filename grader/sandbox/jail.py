@@ -138,7 +138,7 @@ def _environment(plan: Plan, home: str) -> dict[str, str]:
     own = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     triton = {"TRITON_CACHE_DIR": f"{home}/triton"} | ({"TRITON_INTERPRET": "1"} if plan.device == "cpu" else {})
-    return {**own, **threads, **triton, "PATH": "/usr/bin:/bin", "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
+    return {**own, **threads, **triton, "TORCH_COMPILE_DISABLE": "1", "PATH": "/usr/bin:/bin", "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
 
 
 def _plain(plan: Plan, wire: tuple[int, int], printed: int, program: list[str], isolation: str) -> Start:
