@@ -24,6 +24,7 @@ TERMINAL_REQUESTS = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: typing into somebody
 OWNER_REQUESTS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP: whom a descriptor signals
 FCNTL_OWNER = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
 PRCTL_STRICT = (1, 4)  # PR_SET_PDEATHSIG, PR_SET_DUMPABLE: both would hide the worker from the host
+MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20  # together they hold what isn't resident, and so not seen where memory is measured
 WRITING = 0x1 | 0x2 | 0x40 | 0x200 | 0x400  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND
 
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -57,7 +58,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "mknodat": (259, 33), "inotify_add_watch": (254, 27),
     "open": (2, None), "openat": (257, 56), "creat": (85, None), "mkdir": (83, None), "mkdirat": (258, 34), "rmdir": (84, None), "unlink": (87, None),
     "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276), "link": (86, None), "linkat": (265, 37),
-    "symlink": (88, None), "symlinkat": (266, 36), "truncate": (76, 45),
+    "symlink": (88, None), "symlinkat": (266, 36), "truncate": (76, 45), "mmap": (9, 222),
 }
 
 ALWAYS = tuple(list(NUMBERS)[: list(NUMBERS).index("clone3")])
@@ -103,6 +104,7 @@ def _strict(call: Calls, pid: int) -> Lines:
     lines += [line for name in OWN_PROCESS_ONLY for line in _refuse_unless(call, name, 0, (pid,))]
     lines += [line for name in OWN_OR_ZERO_ONLY for line in _refuse_unless(call, name, 0, (pid, 0))]
     lines += _require_bits(call, "clone", 0, THREAD) + _refuse_unless(call, "socketpair", 1, (SOCK_STREAM, SOCK_STREAM | 0x80000, SOCK_STREAM | 0x80800))
+    lines += _refuse_together(call, "mmap", 3, MAP_SHARED, MAP_ANONYMOUS)
     return lines + _refuse_if(call, "fcntl", 1, FCNTL_OWNER) + _refuse_if(call, "prctl", 0, PRCTL_STRICT)
 
 
@@ -138,6 +140,10 @@ def _refuse_if(call: Calls, name: str, place: int, refused: tuple[int, ...]) -> 
 
 def _refuse_bits(call: Calls, name: str, place: int, mask: int, error: int = errno.EPERM) -> Lines:
     return _block(call, name, [_argument(place), (ANY_BIT, 0, 1, mask), (RETURN, 0, 0, ERRNO | error), (LOAD, 0, 0, NR)])
+
+
+def _refuse_together(call: Calls, name: str, place: int, one: int, other: int) -> Lines:
+    return _block(call, name, [_argument(place), (ANY_BIT, 0, 2, one), (ANY_BIT, 0, 1, other), (RETURN, 0, 0, ERRNO | errno.EPERM), (LOAD, 0, 0, NR)])
 
 
 def _require_bits(call: Calls, name: str, place: int, mask: int) -> Lines:

@@ -216,6 +216,10 @@ class Worker:
         """The resident high-water mark of the worker's own process, from the kernel."""
         return self._tree.peak()
 
+    def close_files(self) -> None:
+        """Let the worker write into no file any more, and count those that it has: what is in them is in no resident memory."""
+        self._tree.close_files()
+
     def cpu_seconds(self) -> float:
         """Processor time of the worker's own process so far, from the kernel; 0 where it doesn't tell."""
         return self._tree.cpu()

@@ -11,7 +11,9 @@ import time
 
 PROCESS_CAP = 64
 THREAD_CAP = 512
+FOLDERS = ("tmp", "dev/shm")  # where a jail lets a submission write: file systems of its own, which lie in memory
 FACTS = re.compile(rb"^(VmRSS|Threads):\s*(\d+)( kB)?", re.M)
+HIGH = re.compile(rb"^VmHWM:\s*(\d+) kB", re.M)  # at the start of a line: a process names itself as it likes, on one line
 PROC = sys.platform == "linux"
 
 
@@ -22,6 +24,7 @@ class Tree:
         self.pid = pid
         self._worker: int | None = None
         self._looked = 0.0
+        self._closed = False  # whether files are closed to the worker
         self._watched: tuple[int, int] | None = None  # descriptors of the worker's memory: its high-water mark, and what sets that back
 
     def members(self) -> list[int]:
@@ -54,15 +57,38 @@ class Tree:
         """Resident bytes of the worker's own process now, its high-water mark set back to that where the kernel allows it."""
         with contextlib.suppress(OSError):
             os.write(self._memory()[1], b"5")
-        return self.peak()
+        return self._high()
 
     def peak(self) -> int:
-        """The resident high-water mark of the worker's own process, in bytes; 0 where the kernel doesn't tell."""
+        """The resident high-water mark of the worker's own process, in bytes, and what it holds in files; 0 where the kernel doesn't tell."""
+        return self._high() + (self._files() if self._closed else 0)
+
+    def close_files(self) -> None:
+        """From now on the worker writes nothing into files, where it could hold what its memory doesn't show, and what lies there counts."""
+        if PROC and not self._closed:
+            import resource
+
+            with contextlib.suppress(OSError):
+                resource.prlimit(self._leaf(), resource.RLIMIT_FSIZE, (0, 0))
+            self._closed = True
+
+    def _high(self) -> int:
         try:
-            told = os.pread(self._memory()[0], 4096, 0)
+            told = HIGH.search(os.pread(self._memory()[0], 4096, 0))
         except OSError:
             return 0
-        return int(told[told.find(b"VmHWM:") + 6 :].split(None, 1)[0]) << 10 if b"VmHWM:" in told else 0
+        return int(told[1]) << 10 if told else 0
+
+    def _files(self) -> int:
+        """Bytes in the folders that are the worker's alone."""
+        held = 0
+        for folder in FOLDERS:
+            with contextlib.suppress(OSError):
+                inside = f"/proc/{self._leaf()}/root/{folder}"
+                if os.stat(inside).st_dev != os.stat(f"/{folder}").st_dev:
+                    facts = os.statvfs(inside)
+                    held += (facts.f_blocks - facts.f_bfree) * facts.f_frsize
+        return held
 
     def _memory(self) -> tuple[int, int]:
         """Opened once: a check asks before and after every call."""

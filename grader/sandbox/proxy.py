@@ -343,8 +343,13 @@ class Submission:
         return max(0, self._worker.mark_memory() - self._worker.bare_bytes)
 
     def settle(self) -> None:
-        """Have the worker give back what earlier calls have freed, so that the growth of the next one, of the function that was called last, shows whole."""
+        """Have the worker give back what earlier calls have freed, so that the growth of the next one, of the function that was called last, shows whole.
+
+        Files are closed to it from then on: what a call writes there would be in nobody's memory.
+        """
         self._ask({"op": "settle"})
+        if self._worker.plan.device == "cpu":  # where kernels are compiled their files are needed
+            self._worker.close_files()
         self.calls.append(Call(self._record(None).function, {"op": "settle"}, check=self.check))
 
     def _aside(self, result: Any, op: str, value: Any) -> None:

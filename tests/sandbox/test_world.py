@@ -6,12 +6,18 @@ import numpy as np
 import pytest
 from attngrade.catalog import builtin
 from attngrade.grading import Limits, plan_for
+from attngrade.sandbox import jail
+from attngrade.sandbox.errors import Raised
 from attngrade.sandbox.host import Worker
 from attngrade.sandbox.nursery import Crew
 from attngrade.sandbox.proxy import Submission
 
+needs_private_folders = pytest.mark.skipif(not jail.bubblewrap(), reason="a plain process can write nothing at all")
 SOURCE = """
+import ctypes
+import mmap
 import random
+import tempfile
 import numpy as np
 
 held = []
@@ -30,6 +36,24 @@ def own_generator(x): return x * random.Random(3).random() * np.random.default_r
 def litters(x):
     pieces = [bytes(5000) for _ in range(12_000)]
     held.append(pieces[::64])
+    return x
+
+def calls_itself_a_high_water_mark(x):
+    ctypes.CDLL(None).prctl(15, b"VmHWM: 1")
+    return x
+
+def writes(x):
+    with tempfile.TemporaryFile() as file:
+        file.write(bytes(8 << 20))
+    return x
+
+def leaves_a_file(x):
+    with open("/dev/shm/left", "wb") as file:
+        file.write(bytes(8 << 20))
+    return x
+
+def holds_what_doesn_t_show(x):
+    mmap.mmap(-1, 1 << 20)
     return x
 
 def takes(x):
@@ -97,3 +121,34 @@ def test_memory_that_an_earlier_call_freed_counts_once_the_worker_has_settled(su
     submission.takes(np.ones(2))
 
     assert submission.peak_bytes() > 16 << 20
+
+
+def test_a_worker_that_calls_itself_like_the_kernel_s_answer_hides_no_memory(submission: Submission) -> None:
+    submission.calls_itself_a_high_water_mark(np.ones(2))
+    submission.settle()
+    submission.takes(np.ones(2))
+
+    assert submission.peak_bytes() > 16 << 20
+
+
+@needs_private_folders
+def test_nothing_is_put_into_files_once_memory_is_looked_at(submission: Submission) -> None:
+    submission.writes(np.ones(2))
+    submission.settle()
+
+    with pytest.raises(Raised, match="File too large"):
+        submission.writes(np.ones(2))
+
+
+@needs_private_folders
+def test_what_lies_in_the_jail_s_own_folders_counts_as_memory(submission: Submission) -> None:
+    submission.leaves_a_file(np.ones(2))
+    submission.settle()
+    submission.nothing(np.ones(2))
+
+    assert submission.peak_bytes() >= 8 << 20
+
+
+def test_no_memory_is_to_be_had_that_is_held_without_being_resident(submission: Submission) -> None:
+    with pytest.raises(Raised, match="not permitted"):
+        submission.holds_what_doesn_t_show(np.ones(2))
