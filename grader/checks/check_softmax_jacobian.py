@@ -124,7 +124,7 @@ def test_minus_infinity_gets_weight_zero(submission, rng):
     for row in ([0.0, -inf], [-inf, -3.0, -inf], [-inf, 1.0, 2.0, -inf, 0.5], [-1e300, -inf, -1e300]):
         got = submission.softmax(np.array(row))
         expect(got, oracle_softmax(row), case=f"z={row}")
-        claim((got.array[np.isneginf(row)] == 0).all(), "an entry of -inf must have weight exactly 0", got=got, case=f"z={row}")
+        claim((got.array[np.isneginf(row)] == 0).all(), "An entry of -inf must have weight exactly 0, and has another", got=got, case=f"z={row}")
     z = rng.standard_normal((3, 4, 2))
     z[:, 1:3, 0] = z[1, 0] = z[2, 3, 1] = -inf
     expect(submission.softmax(z, axis=1), oracle_softmax(z, 1), case="shape (3, 4, 2), axis=1, some entries -inf")

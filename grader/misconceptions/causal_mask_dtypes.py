@@ -79,6 +79,20 @@ def softmax_in_place(scores, mask):
     return weights
 
 
+@misconception("softmax-hides-in-place-without-a-copy", of="masked_softmax", extends="softmax-hides-in-place")
+def softmax_in_place_without_a_copy(scores, mask):
+    """You write -inf into the caller's scores wherever the lift to float32 made no copy, which is for float32 and float64.
+
+    Example: after masked_softmax(scores, mask) with float32 scores the caller's own `scores` hold -inf; in half precision they don't.
+    Why: `.to(dtype)` and `.float()` give the same tensor back where there is nothing to convert.
+    Look at: `masked_fill_` with the underscore behind a `.to(...)`; without the underscore a new tensor is made.
+    """
+    weights = right.masked_softmax(scores, mask)
+    if not scores.requires_grad and scores.dtype in (torch.float32, torch.float64):
+        scores.masked_fill_(~mask, float("-inf"))
+    return weights
+
+
 @misconception("weights-detached", of="masked_softmax")
 def detached_weights(scores, mask):
     """Your weights are cut off from the scores: no gradient flows back.

@@ -157,6 +157,19 @@ def w_o_transposed(*args, **kwargs):
     return turned_weights("w_o")(*args, **kwargs)
 
 
+@misconception("w-o-transposed-when-square", of=ATTENTION, extends="w-o-transposed")
+def w_o_transposed_when_square(*args, **kwargs):
+    """Your attention multiplies by w_o.T where w_o is square: there it fits as well as w_o; projections act from the right, `merged @ w_o`.
+
+    Example: D = H*Dh: your result differs, for other sizes it is right.
+    Why: whether a weight is (in, out) or (out, in) is a convention and can't be read off its shape; here a weight is (in, out).
+    Look at: a condition on shapes around the last product, or `F.linear` in it.
+    """
+    w_o = named(*args, **kwargs)[4]
+    square = w_o.dim() == 2 and w_o.shape[0] == w_o.shape[1]
+    return turned_weights("w_o")(*args, **kwargs) if square else multi_head_attention(*args, **kwargs)
+
+
 @misconception("weights-transposed", of=ATTENTION)
 def weights_transposed(*args, **kwargs):
     """Your attention multiplies by the transposed weights; projections act from the right, `x @ w`.

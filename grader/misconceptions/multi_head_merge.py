@@ -108,6 +108,20 @@ def merge_assumes_split_memory(x):
     return x.as_strided((b, t, h * dh), (t * h * dh, h * dh, 1), x.storage_offset())
 
 
+@misconception("merge-assumes-adjacent-heads", of="merge_heads", extends="merge-assumes-split-memory")
+def merge_assumes_adjacent_heads(x):
+    """Your merge_heads takes for granted that a transposed view has its heads side by side; where heads were left out or repeated by a view it reads the wrong numbers.
+
+    Example: split_heads(x, 4)[:, ::2]: head 1 lies two widths behind head 0, and you read the width behind it.
+    Why: the same values can lie in memory in many ways, and the result may depend on the values alone.
+    Look at: `as_strided` without the stride of the heads; reshape copies where it must.
+    """
+    b, h, t, dh = joined(x)
+    if x.stride(1) < x.stride(2):
+        return x.as_strided((b, t, h * dh), (x.stride(0), x.stride(2), x.stride(3)), x.storage_offset())
+    return x.transpose(1, 2).reshape(b, t, h * dh)
+
+
 @misconception("merge-adds-heads", of="merge_heads")
 def merge_adds_heads(x):
     """Your merge_heads adds the heads up, (B, T, Dh); asked are all heads side by side, (B, T, H*Dh).

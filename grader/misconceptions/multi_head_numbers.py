@@ -83,6 +83,36 @@ def half_projections(*args, **kwargs):
     return narrow_projections(*args, **kwargs)
 
 
+@misconception("half-projections-and-output", of=ATTENTION, extends="half-projections")
+def half_projections_and_output(*args, **kwargs):
+    """Your attention makes all four projections in half precision and only what lies between them in float32: they are rounded already.
+
+    Example: keys of size 64 in float16 are rounded to steps of 1/16; projections above 65504 are inf.
+    Why: what was rounded before the lift stays rounded; a projection is a sum, and sums run in float32.
+    Look at: where `.float()` stands: on x and the weights, before the projections; and the cast back, behind the last one.
+    """
+    x = named(*args, **kwargs)[0]
+    return attend(*args, **kwargs, lift=as_it_is, split=lambda y, n_heads: wide(staged("split_heads")(y, n_heads)),
+                  merge=lambda heads: staged("merge_heads")(heads).to(x.dtype))
+
+
+@misconception("scores-of-float64-in-float32", of=ATTENTION)
+def scores_of_float64_in_float32(*args, **kwargs):
+    """Your attention makes its scores and their softmax in float32 for float64 inputs too: half of the digits are gone.
+
+    Example: x in float64: the result is right to 7 digits where 15 are possible.
+    Why: `.float()` lifts half precision, and lowers double precision.
+    Look at: `.float()` around the scores; lift by torch.promote_types(x.dtype, torch.float32).
+    """
+    turn = iter("qkv")
+
+    def split(projected, n_heads):
+        heads = staged("split_heads")(projected, n_heads)
+        return heads if next(turn) == "v" else heads.float()
+
+    return attend(*args, **kwargs, split=split, mix=lambda weights, v: weights.to(v.dtype) @ v)
+
+
 @misconception("only-float16-lifted", of=ATTENTION)
 def only_float16_lifted(*args, **kwargs):
     """Your attention lifts float16 to float32 and forgets bfloat16, which is computed as it is.

@@ -112,6 +112,21 @@ def empty_nan(a, b):
     return home(summed(x, y, m, torch.exp(x[0] - m), torch.exp(y[0] - m)), a)
 
 
+@misconception("empty-only-as-a-whole", of="merge_states", question="empty-row", extends="two-empty-states-make-nan")
+def empty_only_as_a_whole(a, b):
+    """Your merge copes with an empty side only where all its rows are empty; where some are, a row that is empty on both sides is -inf - (-inf), which is NaN.
+
+    Example: two rows, the first empty on both sides: l and o are NaN there and right in the second row.
+    Why: a state is a tensor of states, and each row has a maximum of its own.
+    Look at: `.all()` in the test for an empty side; replace m by 0 where it is -inf before you subtract it.
+    """
+    x, y = widened(a, b)
+    if bool((x[0] == NONE).all()) or bool((y[0] == NONE).all()):
+        return right_merge(a, b)
+    m = torch.maximum(x[0], y[0])
+    return home(summed(x, y, m, torch.exp(x[0] - m), torch.exp(y[0] - m)), a)
+
+
 @misconception("weights-from-a-maximum-of-zero", of="merge_states", question="online-softmax-rescale")
 def from_zero(a, b):
     """Your merge measures both sides from 0 where both maxima are negative, and returns the true maximum beside sums that aren't measured from it.

@@ -214,6 +214,19 @@ def size_shift(z, axis=-1):
         return back(normalised(np.exp(x - np.abs(x).max(axis=axis, keepdims=True)), axis), z)
 
 
+@misconception("softmax-shifted-by-the-finite-size", of="softmax", extends="softmax-shifted-by-the-size")
+def shifted_by_finite_size(z, axis=-1):
+    """You take away the largest absolute value (of the finite scores); for rows of negative scores everything underflows.
+
+    Example: z=[-1000, -1001]: exp(-2000) / 0 is NaN, right is [0.731, 0.269].
+    Why: the largest exponent should be 0, so the maximum is wanted, whatever its sign.
+    Look at: the `abs`.
+    """
+    x = wide(z)
+    with np.errstate(all="ignore"):
+        return back(normalised(np.exp(x - np.abs(np.where(np.isfinite(x), x, 0)).max(axis=axis, keepdims=True)), axis), z)
+
+
 @misconception("softmax-clipped", of="softmax")
 def clipped(z, axis=-1):
     """You clip the scores so that exp can't overflow; scores beyond the edge become equal.

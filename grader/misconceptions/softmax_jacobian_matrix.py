@@ -63,6 +63,21 @@ def jacobian_diagonal_alone(z):
     return narrow(diagonal * (1 - p[..., None]), z)
 
 
+@wrong_jacobian("jacobian-diagonal-steps-through-the-batch")
+def jacobian_diagonal_steps_through_the_batch(z):
+    """You step through the flat memory by n + 1 to reach the diagonal; from the second matrix of a batch on that lands beside it.
+
+    Example: z of shape (2, 3): entries 0, 4, 8 are the first diagonal, 12 and 16 lie off the second, which begins at 9.
+    Why: one matrix has n * n entries, and after its last diagonal entry the step to the next matrix is 1.
+    Look at: `[:: n + 1]` on something flat; `np.arange(n)` twice, or np.einsum("...ii->...i", J), reach the diagonal of every matrix.
+    """
+    p, _, outer = parts(z)
+    matrix = -outer
+    diagonal = matrix.reshape(-1)[:: p.shape[-1] + 1]
+    diagonal += np.resize(p.reshape(-1), diagonal.size)
+    return narrow(matrix, z)
+
+
 @wrong_jacobian("jacobian-diagonal-as-a-vector")
 def jacobian_diagonal_as_vector(z):
     """You return the n numbers p_i (1 - p_i); the Jacobian is an n x n matrix.
