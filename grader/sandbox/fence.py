@@ -93,7 +93,7 @@ def at_page_end(array):
     """A copy of a flat array that ends where an untouchable page begins: reading past it ends the process."""
     page = mmap.PAGESIZE
     size = -(-array.nbytes // page) * page
-    held = mmap.mmap(-1, size + page)
+    held = mmap.mmap(-1, size + page, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     start = ctypes.addressof(ctypes.c_char.from_buffer(held))
     if ctypes.CDLL(None, use_errno=True).mprotect(ctypes.c_void_p(start + size), ctypes.c_size_t(page), 0):
         raise OSError(ctypes.get_errno(), "mprotect")
