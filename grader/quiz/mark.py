@@ -13,10 +13,11 @@ from .marking.lexicon import Lexicon, Span
 from .marking.negation import Scope, denied_after, governed_spans, negated, scopes
 from .marking.patterns import Instance, Pattern, instances, parse_pattern
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
-from .marking.second import CLEARLY, HARDLY, Reader, reader_at
+from .marking.second import CLEARLY, EVEN, HARDLY, Reader, reader_at
 from .marking.shams import copied, has_sentences, is_list, is_separated, mute_lists
 from .marking.spelling import known_words
 from .marking.tokens import Text, read
+from .marking.undecided import only_supposed
 from .marking.withdrawal import mute
 from .question import Point, Question, Reject
 
@@ -131,10 +132,11 @@ def _mark_point(point: Point, rubric: _Rubric, reading: _Reading) -> PointMark:
 
 
 def _comes_after(asserted: Instance, instance: Instance, reading: _Reading) -> bool:
-    """A later sentence, or the words after a correction, are the final position."""
+    """Words after a correction, or a sentence after one that only supposes or asks, are the final position; any other later sentence leaves the false claim standing."""
     content = reading.text.content
     corrected = any(content[n].muted for n in range(instance.start, asserted.start))
-    return asserted.start >= instance.end and (corrected or content[asserted.start].sentence > content[instance.end - 1].sentence)
+    later = content[asserted.start].sentence > content[instance.end - 1].sentence
+    return asserted.start >= instance.end and (corrected or (later and only_supposed(reading.text, content[instance.end - 1].sentence)))
 
 
 def _earning(patterns: list[Pattern], reading: _Reading) -> list[Instance]:
@@ -189,7 +191,7 @@ def _read_again(marks: list[PointMark], question: Question, rubric: _Rubric, rea
     out = []
     for m in marks:
         chance = likely.get(m.id, 0.5)
-        if m.state == MET and chance < HARDLY and enough:
+        if m.state == MET and chance < HARDLY and enough and reader.at_best(content, m.id) < EVEN:
             m = PointMark(m.id, note=question.point(m.id).feedback)
         elif m.state == NOT_DETECTED and chance > CLEARLY and not _speaks_against(m.id, rubric, reading):
             place = reader.evidence(content, m.id)
@@ -220,8 +222,7 @@ def _denies(marks: list[PointMark], rubric: _Rubric, reading: _Reading) -> bool:
         ways = set() if m.earned else {way for i in found for way in _denials(i, reading)} | ({-1} if m.state == CONTRADICTED else set())
         denials += [ways] if ways else []
     needed = 2 if len(marks) > 2 else 1
-    said_wrong = {m.span for m in marks if m.state == CONTRADICTED}  # one wrong claim may speak against two points
-    several = len(set().union(*denials) - {-1}) >= needed or len(said_wrong) >= 2
+    several = len(set().union(*denials) - {-1}) >= needed
     return several and len(denials) >= max(needed, sum(m.earned for m in marks) + (len(marks) == 2))
 
 
@@ -233,7 +234,7 @@ def _denials(instance: Instance, reading: _Reading) -> set[int]:
     """The negators, by their places, that take this instance back."""
     content = reading.text.content
     first, last = instance.start, instance.end
-    ways = {each.at for each in reading.governed if each.at < last and each.governs.stop > first and negated(instance, [each])}
+    ways = {each.at for each in reading.governed if each.governs.start < last and each.governs.stop > first and negated(instance, [each])}
     return ways | ({instance.end} if denied_after(instance, content) else set())
 
 

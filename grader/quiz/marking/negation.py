@@ -18,6 +18,7 @@ _CALLED_OFF = frozenset(_OFF.split())
 _MORE = frozenset(["more", "less", "later", "longer", "larger", "fewer", "bigger", "higher"])
 _OPEN = frozenset(["open", "unclear", "unknown", "doubtful", "questionable"])
 _PREDICATES = frozenset(["be", "stay", "become", "remain", "get", "have", "go", "lose", "fail"])
+_FOLLOWING = frozenset(["follow", "hold", "true", "so", "given", "implied"])
 _TWO_WORDS = frozenset(
     {
         ("rather", "than"), ("instead", "of"), ("opposed", "to"), ("other", "than"), ("anything", "but"), ("far", "from"), ("fail", "to"),
@@ -50,9 +51,25 @@ def scopes(tokens: list[Token]) -> list[Scope]:
         if after is not None and after.stem == "know" and _only_a_pause(tokens, at):
             continue
         out.append(Scope(at, range(at + 1, _scope_end(tokens, at)), _instead(tokens, at)))
+    out += [Scope(at, range(_sentence_start(tokens, at), at)) for at in _verdicts(tokens)]
     for at in _two_word_negators(tokens):
         out.append(Scope(at, range(at + 1, min(clause_end(tokens, at + 1), at + 6))))
     return out
+
+
+def _verdicts(tokens: list[Token]) -> list[int]:
+    """`That settings carry over does not follow`: the negator that speaks on the clause before it."""
+    return [
+        at
+        for at, token in enumerate(tokens[:-1])
+        if token.aux and tokens[at + 1].word in _FOLLOWING and tokens[_sentence_start(tokens, at)].word == "that" and at - _sentence_start(tokens, at) > 4
+    ]
+
+
+def _sentence_start(tokens: list[Token], at: int) -> int:
+    while at and tokens[at - 1].sentence == tokens[at].sentence:
+        at -= 1
+    return at
 
 
 def _only_a_pause(tokens: list[Token], at: int) -> bool:
@@ -78,7 +95,7 @@ def negated(instance: Instance, governed: Iterable[Scope]) -> bool:
     for at, scope, instead in governed:
         if instead > 0 and any(start > instead for start, _ in instance.spans):
             continue
-        if at >= last or scope.stop <= first or any(start <= at < end for start, end in instance.spans):
+        if scope.start >= last or scope.stop <= first or any(start <= at < end for start, end in instance.spans):
             continue
         if any(start in scope for start, _ in instance.spans):
             return True
@@ -138,6 +155,8 @@ def _scope_end(tokens: list[Token], at: int) -> int:
 def _list_end(tokens: list[Token], at: int) -> int:
     """The end of the clause, or of the enumeration that begins in it: `not overflow, NaN or rounding`."""
     end = clause_end(tokens, at)
+    if end < len(tokens) and tokens[end].word == "as" and tokens[end].segment == tokens[at].segment:
+        end = clause_end(tokens, end)  # "doesn't stay as it was at the start"
     beyond = end
     while beyond < len(tokens) and tokens[beyond].clause - tokens[beyond - 1].clause < 2 and beyond - end < 6:
         if tokens[beyond].sentence != tokens[at].sentence:

@@ -115,6 +115,7 @@ _ATOMS: list[tuple[str, Change]] = [
     (r"\b(?:d_?k|dim_?k|d_?head|head_?dim|d_?h|dim_?head|d_?qk|d\s+sub\s+k|d_key|dim_head|dhead)\b", "d_k"),
     (r"\bd_model/\s?n?_?h\w*", "d_k"),
     (r"\^\s*\(?\s*-\s*(?:1\s*/\s*4|0?\.25)(?:\s*\))?", "^-1/4"),
+    (r"\s+to\s+the\s+(?:power\s+(?:of\s+)?)?(?:(?:one|a)[- ]half|1\s*/\s*2|0?\.5)\b", "^1/2"),
     (r"\^\s*\(?\s*-\s*(?:1\s*/\s*2|0?\.5)(?:\s*\))?", "^-1/2"),
     (r"\^\s*\(?\s*(?:1\s*/\s*2|0?\.5)\b(?:\s*\))?", "^1/2"),
     (r"\^\s*\(?\s*(?:1\s*/\s*4|0?\.25)\b(?:\s*\))?", "^1/4"),

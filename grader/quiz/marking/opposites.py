@@ -19,7 +19,7 @@ def _opposite(one: Token, other: Token) -> bool:
 
 def _or_not(tokens: list[Token], at: int) -> bool:
     """`matter or don't matter`, `sharper or less sharp`"""
-    right = [token.stem for token in tokens[at + 1 : at + 4]]
+    right = [token.stem for token in tokens[at + 1 : at + 4] if token.segment == tokens[at].segment]
     return tokens[at].word == "or" and tokens[at - 1].stem in right[1:] and bool({"not", "less", "no"} & set(right[:2]))
 
 

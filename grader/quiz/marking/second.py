@@ -17,7 +17,7 @@ from pathlib import Path
 from .tokens import Token
 
 SCALE = 1000  # weights are kept as whole thousandths
-CLEARLY, HARDLY = 0.75, 0.2  # from where on a point is given that no pattern met, and below which none is given that one did
+CLEARLY, HARDLY, EVEN = 0.9, 0.3, 0.5  # from where on a point is given that no pattern met; below which none is given that one did, unless a sentence alone makes it even
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,13 @@ class Reader:
             for place, weight in enumerate(self.weights.get(name, ())):
                 sums[place] += weight
         return {point: 1 / (1 + math.exp(-max(-30.0, min(30.0, total / SCALE)))) for point, total in zip(self.points, sums, strict=True)}
+
+    def at_best(self, content: Sequence[Token], point: str) -> float:
+        """The likelihood by the sentence alone that makes it likeliest: a right sentence beside wrong ones."""
+        sentences: dict[int, list[Token]] = {}
+        for token in content:
+            sentences.setdefault(token.sentence, []).append(token)
+        return max((self.likelihoods(tokens)[point] for tokens in sentences.values()), default=0.0)
 
     def evidence(self, content: Sequence[Token], point: str) -> tuple[int, int] | None:
         """The tokens, first and behind the last, of the sentence that speaks most for a point; None where no sentence does."""

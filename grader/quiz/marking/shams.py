@@ -43,7 +43,7 @@ def is_list(tokens: list[Token]) -> bool:
     grammar = sum(token.word in GRAMMAR and token.word.isalpha() for token in tokens)
     said = sum(map(_says, named))
     symbols = sum(token.word in ("->", "=", "~") for token in tokens)
-    if len(named) >= 7 and len(tokens) <= 3.2 * len(segments) and max(map(len, segments.values())) <= 5 and said <= 1 and grammar <= 0.3 * words:
+    if len(named) >= 7 and len(tokens) <= 3.2 * len(segments) and max(map(len, segments.values())) <= 5 and said <= max(1, len(named) // 3) and grammar <= 0.3 * words:
         return True  # seven short terms and hardly a verb
     if len(named) >= 6 and len(tokens) <= 2 * len(named) and words >= 0.7 * len(tokens):
         return said <= len(named) // 4

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from .tokens import Token
+from .tokens import Text, Token
+from .words import NEGATORS
 
 _NOT_KNOWING = (
     r"(?:(?:forget|forgot|unsure|undecided|wonder)|(?:not|never) (?:\w+ )?(?:recall|remember|sure|know|tell|say|certain|decide)"
@@ -45,6 +46,8 @@ _OPPOSED = re.compile(
 
 _GOES_ON = re.compile(r"^(?:then|so|hence|therefore|thus|and)\b|\b(?:accordingly|respectively|correspondingly|either)\b")
 _YES_OR_NO = frozenset(["be", "do", "have", "can", "could", "will", "would", "should", "may", "might", "must", "so"])
+_SUPPOSED = "suppose supposing imagine had were would could if think thinks thought believe might hypothesis opposite otherwise say pointless useless"
+_SUPPOSING = frozenset(_SUPPOSED.split())
 _ASKING = frozenset(["why", "how", "what", "which", "when", "where", "who"])
 
 
@@ -80,6 +83,13 @@ def mute_answered_no(sentences: list[list[Token]], asked: set[int]) -> None:
         yes_or_no = question[0].stem in _YES_OR_NO or question[0].word in _YES_OR_NO
         if question[0].sentence in asked and yes_or_no and answer[0].word in ("no", "nope", "nah", "never", "hardly"):
             _mute(question)
+
+
+def only_supposed(text: Text, sentence: int) -> bool:
+    """`Suppose you masked after the softmax`, `You'd think the std is d_k`, `Not because ...`, `Are they different?`: said to be taken up, not asserted."""
+    said = [token for token in text.tokens if token.sentence == sentence]
+    asked = any(sign == "?" and n and text.tokens[n - 1].sentence == sentence for n, sign in text.punctuation)
+    return asked or (bool(said) and said[0].word in NEGATORS) or any(token.word in _SUPPOSING for token in said)
 
 
 def spoken(tokens: list[Token]) -> str:

@@ -1,0 +1,72 @@
+"""Fluent and wrong: the right words in the wrong relation earn nothing, and beside each stands its right twin, which earns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from attngrade.quiz.mark import mark
+from attngrade.quiz.question import load_bank
+
+BANK = load_bank()
+CLASSES = {  # what is turned round: (question, point, the wrong one, its right twin)
+    "the other side of the axis": [
+        ("causal-mask-place", "before-softmax", "Ahead of the softmax, minus infinity is put on all scores with j < i.", "Ahead of the softmax, minus infinity is put on all scores with j > i."),
+        ("causal-mask-place", "before-softmax", "Set future scores to 0 ahead of the softmax.", "Set future scores to minus infinity ahead of the softmax."),
+        ("unlearnable", "dead-gradient", "The matrix that never learns is W_V.", "The matrices that never learn are W_Q and W_K."),
+        ("qk-norm", "bounded", "It bounds the loss at a learned scale.", "It bounds the logit at a learned scale."),
+    ],
+    "cause and effect": [
+        ("unlearnable", "saturation", "It's a peaked attention that makes the scores large.", "It's large scores that make the attention peaked."),
+        ("score-variance", "variances-add", "Correlations make the variance grow like d_k.", "Independent terms make the variance grow like d_k."),
+    ],
+    "a comparative or an extreme": [
+        ("forward-scale", "relative-update", "Adam's step is the same for all, so in relative terms there's no difference for small weights.", "Adam's step is the same for all, so in relative terms it's huge for small weights."),
+        ("causal-mask-place", "normaliser", "A step later would be no worse: the future leaves the denominator too.", "A step later would be worse: the future stays in the denominator."),
+        ("mup-scale", "linear-growth", "After training the dot product grows with the square of d_k.", "After training the dot product grows linearly with d_k."),
+        ("score-variance", "variances-add", "The standard deviations are what add up to d_k.", "The variances are what add up to d_k."),
+    ],
+    "the point itself, denied": [
+        ("mup-scale", "independence-breaks", "Independence of q and k holds all through training.", "Independence of q and k holds at the start only."),
+        ("single-head-average", "blend-loses", "Nothing gets lost by it: the mixture holds both parts.", "Both get lost by it: the mixture is neither part."),
+        ("qk-norm", "failure", "It's no remedy for logits that grow in training or for loss spikes.", "It's a remedy for logits that grow in training and for loss spikes."),
+        ("unlearnable", "frozen-pattern", "Where the head looks doesn't stay as it was at the start.", "Where the head looks stays as it was at the start."),
+        ("mup-scale", "width-transfer", "That settings tuned at one width can be used at another width does not follow.", "It follows that settings tuned at one width can be used at another width."),
+    ],
+    "where a derivative is zero": [
+        ("softmax-jacobian", "vanishes", "At a one-hot vector the Jacobian is at its maximum, it is 0 when all p are equal.", "At a one-hot vector the Jacobian is 0 in every entry."),
+        ("softmax-jacobian", "formula", "The entry is p_j (1 - p_i) for each pair i, j.", "The entry is p_i (delta_ij - p_j) for each pair i, j."),
+        ("unlearnable", "saturation", "Large logits put the softmax in its steepest region.", "Large logits put the softmax in its saturated region."),
+    ],
+    "a false claim that no later sentence takes back": [
+        ("unlearnable", "saturation", "A peaked attention makes the scores large. A peaked softmax is steep.", "You'd think that a peaked attention makes the scores large. No, large scores make the softmax peaked."),
+    ],
+}
+ROWS = [(*row, name) for name, rows in CLASSES.items() for row in rows]
+
+
+def earned(question: str, answer: str) -> tuple[str, ...]:
+    """By the rubric alone."""
+    return mark(replace(BANK.get(question), learned=None), answer).earned
+
+
+@pytest.mark.parametrize(("question", "point", "wrong", "right", "name"), ROWS)
+def test_a_claim_turned_round_earns_nothing_and_its_right_twin_earns(question: str, point: str, wrong: str, right: str, name: str) -> None:
+    assert point not in earned(question, wrong), name
+    assert point in earned(question, right), name
+
+
+def test_a_right_point_beside_two_wrong_ones_is_kept() -> None:
+    answer = "Large scores make the softmax one-hot. There the Jacobian is at its steepest. The pattern jumps about from step to step."
+
+    assert earned("unlearnable", answer) == ("saturation",)
+
+
+def test_terms_between_commas_with_a_sign_or_two_among_them_are_a_list() -> None:
+    assert earned("forward-scale", "reparametrisation, fourth root of d_k, Adam, lr-sized steps, relative change, logit drift, same function, t=0") == ()
+    assert "adam-step" in earned("forward-scale", "Adam's move is lr for each parameter, tiny or not; for tiny ones that's a revolution.")
+
+
+def test_a_power_in_words_is_a_root() -> None:
+    assert "std" in earned("score-variance", "A raw score's standard deviation is d_k to the power one half.")
+    assert "std" not in earned("score-variance", "A raw score's standard deviation is d_k to the power one.")
