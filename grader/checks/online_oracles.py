@@ -75,6 +75,16 @@ def qkv(rng, t_q, t_k, *, batch=2, heads=3, width=5, dtype="float64", size=1.0):
     return tuple(as_held(size * rng.standard_normal((batch, heads, t, width)), dtype) for t in (t_q, t_k, t_k))
 
 
+def level(rng, width, heads=16):
+    """One query and two keys a head, with scores of about 200 that are equal to within the rounding of float16, and values of either sign: whatever is off in a score shows."""
+    first, second = as_held(rng.uniform(50, 60, (2, heads)), "float16")
+    q, k, v = np.zeros((1, heads, 1, width)), np.zeros((1, heads, 2, width)), rng.uniform(0.5, 1, (1, heads, 2, width))
+    q[0, :, 0, 0], q[0, :, 0, 1] = first, second
+    k[0, :, 0, 0], k[0, :, 1, 1] = 3.6 * np.sqrt(width), first / second * 3.6 * np.sqrt(width)
+    v[:, :, 1] *= -1
+    return tuple(as_held(x, "float16") for x in (q, k, v))
+
+
 def steered(rng, wanted, width, *, batch=1, heads=2, t_q=3, dtype="float32"):
     """Inputs whose scaled scores are ``wanted`` (one per key, the same for every query), up to rounding in k; values are normal."""
     q = np.zeros((batch, heads, t_q, width))

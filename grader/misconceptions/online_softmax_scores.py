@@ -89,6 +89,32 @@ class FixedWidth(Walk):
         return 0.125
 
 
+@wrong("queries-scaled-in-their-own-dtype")
+class QueriesScaledInTheirDtype(Walk):
+    """{It} multiplies q by the scale and rounds it back to half precision before the product: every score is off by up to a two-thousandth of its size.
+
+    Example: Dh=32, float16, scores near 200: they are off by a tenth, and so are their weights.
+    Why: 1/sqrt(32) isn't a power of two, so q times it has more digits than float16 keeps; a score is a sum and belongs in float32.
+    Look at: `.to(...)` behind `q * scale`; multiply the scores by the scale, after the product.
+    """
+
+    def scores(self, k):
+        return (self.q.to(self.wide) * self.scale()).to(self.q.dtype).to(self.wide) @ k.mT
+
+
+@wrong("queries-scaled-for-base-two-in-their-own-dtype", blocks=False, extends="queries-scaled-in-their-own-dtype")
+class QueriesScaledForBaseTwoInTheirDtype(Walk):
+    """{It} multiplies q by the scale and log2(e) and rounds it back to half precision before the product: every score is off by up to a two-thousandth of its size.
+
+    Example: Dh=64, float16, scores near 200: they are off by a tenth, and so are their weights.
+    Why: q times log2(e) has more digits than float16 keeps; a score is a sum and belongs in float32.
+    Look at: `.to(...)` behind `q * scale`; multiply the scores by the factor, after the product.
+    """
+
+    def scores(self, k):
+        return ((self.q.to(self.wide) * self.scale() / LN2).to(self.q.dtype).to(self.wide) @ k.mT) * LN2
+
+
 @wrong("exp-of-base-two-scores")
 class ExpOfBaseTwo(Walk):
     """{It} folds log2(e) into the scale and then takes exp; scores scaled for base 2 want exp2.
