@@ -13,7 +13,7 @@ of Dh included; head_dim below 1; q or k not of rank 4, of another width than th
 other's, or with different heads; x or logits of rank 0.
 
 Off limits: nn.RMSNorm, nn.LayerNorm, F.rms_norm, F.layer_norm, F.normalize, and torch's norms that stand in for
-them: group_norm, instance_norm, batch_norm, local_response_norm, and their classes.
+them: group_norm, instance_norm, batch_norm, weight_norm, local_response_norm, CrossMapLRN2d, and their classes.
 
 Check: attngrade check exercise05      Help: attngrade hint exercise05
 """

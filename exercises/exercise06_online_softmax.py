@@ -9,6 +9,8 @@ Causal: query i may see key j iff j <= i + (T_k - T_q); a query that sees nothin
 blockwise_attention computes float64 inputs in float64, all others in float32; flash_attention takes no float64, and a Dh
 of 16, 32, 64 or 128.
 Sizes, ranks, widths or dtypes that don't fit are a ValueError that names the argument.
+Off limits: attention of torch or of a kernel library, torch.compile, and in the last two functions softmax, log_softmax
+and softmin in every form; logsumexp and logaddexp, and their gradients, are allowed.
 
 Check with `attngrade check exercise06`; if you are stuck, `attngrade hint exercise06`.
 """

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..catalog import Exercise
+from ..catalog import Exercise, OffLimits
 from ..errors import AttngradeError
 from ..sandbox import jail
 
@@ -33,6 +33,15 @@ def plan_for(exercise: Exercise, limits: Limits, device: str) -> jail.Plan:
     """What a worker of this exercise needs."""
     hidden = tuple(rule.name for rule in exercise.off_limits if rule.kind == "module" and "." not in rule.name and not rule.functions)
     return jail.Plan(exercise.imports, exercise.framework, device, limits.memory_mib + (DEVICE_MIB if device != "cpu" else 0), hidden)
+
+
+def listed(off_limits: tuple[OffLimits, ...]) -> dict[str, Any]:
+    """What a worker is told of what is off limits: the names that are off limits everywhere, and those that some functions alone may not use."""
+    everywhere = [rule for rule in off_limits if not rule.functions and "*" not in rule.name]
+    return {
+        **{part: [rule.name for rule in everywhere if rule.kind == kind] for part, kind in (("modules", "module"), ("names", "name"), ("paths", "path"))},
+        "within": {rule.name: list(rule.functions) for rule in off_limits if rule.kind == "name" and rule.functions},
+    }
 
 
 class Opening:
@@ -86,10 +95,7 @@ class Opening:
         if apart:
             self._sibling = self.sibling("triton" in source)
         reply = worker.ask({
-            "op": "load", "module": self.exercise.module, "source": source, "relay": apart, "functions": list(self.exercise.functions),
-            **{part: [rule.name for rule in self.exercise.off_limits if rule.kind == kind and not rule.functions and "*" not in rule.name]
-               for part, kind in (("modules", "module"), ("names", "name"), ("paths", "path"))},
-            "within": {rule.name: list(rule.functions) for rule in self.exercise.off_limits if rule.kind == "name" and rule.functions},
+            "op": "load", "module": self.exercise.module, "source": source, "relay": apart, "functions": list(self.exercise.functions), **listed(self.exercise.off_limits),
         })
         try:
             raise_if_raised(reply, "")

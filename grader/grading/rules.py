@@ -11,18 +11,18 @@ import ast
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from ..catalog import OffLimits
 from ..verdict import Broken
+from .matching import matching, symbols
 from .paths import IDENTIFIER, PATH_CAP, Source, Text, dotted
 from .source import Unreadable, parsed
 from .strings import PARSED_AT, TooMuch, fold
 from .survey import survey
 
-TELLING = 8  # letters: a shorter name stands inside too many others
 SHOWN_CAP = 80
 SOURCE_CAP = 400  # letters of a line that are put on show
+FOREIGN = ("ctypes", "_ctypes", "cffi", "_cffi_backend")  # what calls C functions
 PARTS = 10  # of a dotted path; nobody's has more
 PART_AT = 50  # steps of a file's allowance for each part beyond, and for each part of a path that a name may have from a module imported by *
 
@@ -109,6 +109,7 @@ def _targets(node: ast.AST) -> set[str]:
 
 def hits(known: Source, off_limits: tuple[OffLimits, ...]) -> Iterator[Hit]:
     """Every place where an entry is named."""
+    foreign = any(path.partition(".")[0] in FOREIGN for path in known.aliases.values())
     for top in known.tree.body:
         scope = top.name if isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else None
         binds = frozenset() if scope else frozenset(_targets(top))
@@ -117,6 +118,8 @@ def hits(known: Source, off_limits: tuple[OffLimits, ...]) -> Iterator[Hit]:
                 known.allowance.spend(PART_AT * max(0, path.count(".") - PARTS))
                 for entry in matching(off_limits, path, isinstance(node, Text)):
                     yield Hit(entry, show(node, path) + in_text, getattr(node, "lineno", getattr(top, "lineno", 1)), scope, binds)
+            if foreign and isinstance(node, ast.Constant) and id(node) not in known.quiet:
+                yield from (Hit(entry, show(node, entry.name), node.lineno, scope, binds) for entry in symbols(node.value, off_limits))
 
 
 def named(node: ast.AST, known: Source) -> Iterator[tuple[str, str]]:
@@ -207,44 +210,3 @@ def show(node: ast.AST, path: str) -> str:
         return ast.unparse(node)[:SHOWN_CAP]
     except RecursionError:
         return path[-SHOWN_CAP:]
-
-
-@functools.lru_cache(maxsize=4096)
-def matching(off_limits: tuple[OffLimits, ...], path: str, text: bool) -> tuple[OffLimits, ...]:
-    """The entries that a path (or a string) names."""
-    return tuple(entry for entry in off_limits if matches(entry, path, text))
-
-
-def matches(entry: OffLimits, path: str, text: bool = False) -> bool:
-    """Whether a dotted path (or, with ``text``, a string) names an entry of the list."""
-    bare = path.removeprefix("?.")
-    if entry.kind == "module":
-        return bare == entry.name or bare.startswith(entry.name + ".")
-    if entry.kind == "path":
-        if text or path.startswith("?."):
-            return bare == entry.name
-        return bare == entry.name or bare.startswith(entry.name + ".")
-    last = bare.rpartition(".")[2]
-    parts = bare.split(".")
-    return last_matches(last, entry.name) or (not text and any(last_matches(part, entry.name) for part in parts))
-
-
-def last_matches(name: str, wanted: str) -> bool:
-    """``scaled_dot_product_attention`` also means ``_scaled_dot_product_attention_math``; a pattern with ``*`` means what it says."""
-    if "*" in wanted:
-        return fnmatchcase(name, wanted)
-    bare = name.lstrip("_").removeprefix("native_")
-    hidden = bare != name and (bare.startswith(wanted) or variant(bare, wanted))
-    return name == wanted or name == wanted + "_" or hidden
-
-
-def variant(name: str, wanted: str) -> bool:
-    """``scaled_dot_product_flash_attention_for_cpu`` of ``scaled_dot_product_attention``: all its words, in its order; ``multi_head`` of ``Multihead``."""
-    words = iter(name.split("_"))
-    in_order = "_" in wanted and all(word in words for word in wanted.split("_"))
-    return in_order or (len(wanted) >= TELLING and squeezed(wanted) in squeezed(name))
-
-
-def squeezed(name: str) -> str:
-    """A name without what separates its words."""
-    return name.replace("_", "").lower()

@@ -55,19 +55,3 @@ def run_once(files):
             raise refused(f"running {args[0].co_filename.rpartition('/')[2]} again is off limits in this exercise")
 
     sys.addaudithook(watch)
-
-
-def close_symbols(names):
-    """From now on no function of a library is found by a symbol that holds one of these names: past the dispatcher nothing else refuses it."""
-    if not names:
-        return
-    squeezed = {name.replace("_", "").lower(): name for name in names}
-
-    def watch(event, args, names=squeezed, refused=refusal):
-        if event in ("ctypes.dlsym", "ctypes.dlsym/handle") and isinstance(args[-1], str):
-            symbol = args[-1].replace("_", "").lower()
-            for letters, name in names.items():
-                if letters in symbol:
-                    raise refused(name)
-
-    sys.addaudithook(watch)

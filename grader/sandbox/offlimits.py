@@ -17,46 +17,19 @@ import types
 import warnings
 
 try:
-    from hollow import Hollow, close_symbols, refusal, run_once
+    from alike import TELLING, Alike, Sought, Worded
+    from hollow import Hollow, refusal, run_once
+    from roads import close_doors, close_symbols, refuser
 except ImportError:
-    from .hollow import Hollow, close_symbols, refusal, run_once
+    from .alike import TELLING, Alike, Sought, Worded
+    from .hollow import Hollow, refusal, run_once
+    from .roads import close_doors, close_symbols, refuser
 
 TRANSFORMS = ("CompositeImplicitAutograd", "FuncTorchBatched")  # beside the device's own: where an operator would be taken apart unseen
 LAYOUTS = ("Mkldnn{}", "Sparse{}", "SparseCsr{}", "Quantized{}", "NestedTensor{}")  # of tensors that have kernels of their own for an operator
 KIN = {  # modules that do the work of others: they stay, for whoever imports them, and do nothing
     "torch.nn.attention": ("torch._higher_order_ops.flex_attention", "torch.onnx.ops", "torch.onnx.ops._impl", "torch._inductor.fx_passes.fuse_attention")}
-TELLING = 8  # letters: a shorter name would stand inside too many others
-
-
-class Sought(dict):
-    """For an operator's bare name: the first of some names whose words all stand in it in their order, whatever stands between; None without one.
-
-    There are thousands of operators, most with several overloads: each name is looked at once. (What is kept are strings: lists would wake the collector.)
-    """
-
-    def __init__(self, names):
-        self.names = [(name, name.split("_"), name.replace("_", "").lower()) for name in names if len(name) >= TELLING]
-
-    def __missing__(self, bare):
-        parts, squeezed = bare.split("_"), bare.replace("_", "").lower()
-        self[bare] = next((name for name, words, letters in self.names if letters in squeezed or in_order(words, parts)), None)
-        return self[bare]
-
-
-class Alike(Sought):
-    """For a Python function of the framework: the first of some names whose work it does as a decomposition, a reference or a fused form, by its name."""
-
-    def __missing__(self, function):
-        bare = function.strip("_").removeprefix("native_")
-        parts = bare.split("_")
-        self[function] = next((name for name, words, _ in self.names if bare == name or (len(words) > 1 and in_order(words, parts))), None)
-        return self[function]
-
-
-def in_order(words, parts):
-    """Whether all words stand among the parts in their order."""
-    left = iter(parts)
-    return words[-1] in parts and all(word in left for word in words)
+PURE = ("torch._refs", "torch._decomp", "torch._inductor", "scipy.special", "sklearn.", "triton.language")  # libraries that spell out what is off limits in some functions alone
 
 
 def template(*args, **kwargs):
@@ -64,22 +37,20 @@ def template(*args, **kwargs):
     raise "PLACE"  # noqa: B016
 
 
-def refuser(name, when=lambda: True, otherwise=None):
-    """A function that refuses, or does something else at other times."""
-
-    def refuse(*args, **kwargs):
-        if when():
-            raise refusal(name)
-        return otherwise(*args, **kwargs)
-
-    return refuse
-
-
 def spelt_out(torch, full):
-    """An operator by what the framework says that it comes to."""
-    bare, _, overload = full.removeprefix("aten::").partition(".")
-    table, operator = "torch._decomp", getattr(getattr(torch.ops.aten, bare), overload or "default")
-    return lambda *args, **kwargs: importlib.import_module(table).decomposition_table[operator](*args, **kwargs)
+    """A softmax by what it comes to, for the functions that may call it."""
+    bare, _, _ = full.removeprefix("aten::").partition(".")
+
+    def apart(x, dim, half_to_float=False, out=None):
+        if bare == "_safe_softmax":
+            return torch.softmax(x, dim, dtype=half_to_float or None).masked_fill(torch.isneginf(x).all(dim, keepdim=True), 0.0)
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        shifted = wide - wide.amax(dim, keepdim=True) if wide.numel() else wide
+        sums = shifted.exp().sum(dim, keepdim=True)
+        result = (shifted - sums.log() if bare == "_log_softmax" else shifted.exp() / sums).to(wide.dtype if half_to_float else x.dtype)
+        return result if out is None else out.copy_(result)
+
+    return apart if bare in ("_softmax", "_log_softmax", "_safe_softmax") else refuser(bare)
 
 
 class Guard(importlib.abc.MetaPathFinder):
@@ -88,7 +59,7 @@ class Guard(importlib.abc.MetaPathFinder):
     def __init__(self, modules, names, paths, device="cpu", within=None):
         self.modules, self.names, self.paths, self.device, self.within = modules, names, paths, device, within or {}
         self.kindred = [*names, *dict.fromkeys(path.rpartition(".")[2] for path in paths if path.startswith("torch."))]  # what other things may do as well
-        self.alike = Alike(self.kindred)
+        self.alike, self.worded = Alike(self.kindred), Worded(self.within)
         self.kin = {kin for module in modules for kin in KIN.get(module, ())}
         self.homes = {path.partition(".")[0] for path in paths}
         self.files = set()
@@ -110,7 +81,8 @@ class Guard(importlib.abc.MetaPathFinder):
             for home in (torch, torch.nn, torch.nn.functional, torch.Tensor, torch._C._nn):
                 for name in self.names:
                     self.close(home, name)
-            close_symbols([name for name in self.kindred if len(name) >= TELLING])
+            close_doors(torch)
+            close_symbols([name for name in (*self.kindred, *self.within) if len(name) >= TELLING - 1])
         run_once(self.files)
 
     def closed(self, name):
@@ -125,7 +97,7 @@ class Guard(importlib.abc.MetaPathFinder):
 
     def concerns(self, name):
         """Whether a module may hold something that is off limits."""
-        return name.partition(".")[0] in self.homes or (self.kindred and name.startswith("torch."))
+        return name.partition(".")[0] in self.homes or (self.kindred and name.startswith("torch.")) or (self.within and name.startswith(PURE))
 
     def stripped_later(self, name, path, target):
         """The module's own spec, whose loader is followed by ``strip``."""
@@ -144,16 +116,28 @@ class Guard(importlib.abc.MetaPathFinder):
     def strip_alike(self, module):
         """Close the framework's own Python functions that do what a name of the list does, and all methods of its classes that bear the name elsewhere."""
         for function, value in list(vars(module).items()):
-            if type(value) in (types.FunctionType, type) and (value.__module__ or "").startswith("torch."):
+            if issubclass(type(value), (types.FunctionType, type)) and (value.__module__ or "").startswith("torch."):
                 name = self.alike[function]
-                for part in () if name is None else vars(value).values() if isinstance(value, type) else [value]:
+                for part in () if name is None else list(vars(value).values()) if isinstance(value, type) else [value]:
+                    part = getattr(part, "__func__", part)
                     if isinstance(part, types.FunctionType):
                         self.take_out(part, name)
+
+    def strip_worded(self, module):
+        """Close what a library spells out in Python, or as a kernel's part, and what no dispatcher refuses."""
+        for function, value in list(vars(module).items()):
+            name = self.worded[function] if callable(value) and not isinstance(value, type) else None
+            if name is not None and not isinstance(value, types.FunctionType):
+                setattr(module, function, refuser(name))
+            elif name is not None and (value.__module__ or "").startswith(PURE):
+                self.take_out(value, name)
 
     def strip(self, module):
         """Close the last names of the paths wherever below the path's package they stand."""
         if module.__name__.startswith("torch."):
             self.strip_alike(module)
+        if self.within and module.__name__.startswith(PURE):
+            self.strip_worded(module)
         if module.__name__ in self.kin:
             self.files = set()
             self.empty(module, module.__name__)
@@ -233,6 +217,7 @@ class Guard(importlib.abc.MetaPathFinder):
         if isinstance(value, types.FunctionType):
             constants = tuple(refusal(name) if constant == "PLACE" else constant for constant in template.__code__.co_consts)
             value.__code__ = template.__code__.replace(co_consts=constants, co_freevars=value.__code__.co_freevars)  # a closure keeps its cells
+            Guard.take_out(vars(value).get("__wrapped__"), name)
         elif isinstance(value, type):
             for part in ("__init__", "__new__", "forward"):
                 with contextlib.suppress(AttributeError, TypeError):

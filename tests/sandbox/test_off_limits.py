@@ -9,7 +9,8 @@ import tracemalloc
 
 import pytest
 from attngrade.catalog import OffLimits, builtin
-from attngrade.grading.rules import broken_rules, last_matches, reachable
+from attngrade.grading.matching import last_matches
+from attngrade.grading.rules import broken_rules, reachable
 from attngrade.grading.source import Unreadable, read_source
 from attngrade.verdict import Reason, Word
 
@@ -58,6 +59,7 @@ ROADS = {
     "full width letters": "def f(q):\n    return F.ｓcaled_dot_product_attention(q)",
     "decorator": "@F.scaled_dot_product_attention\ndef f(q):\n    return q",
     "lambda": "g = lambda q: F.scaled_dot_product_attention(q)\ndef f(q):\n    return g(q)",
+    "symbol": "import ctypes\nA = b'_ZN2at6native34_scaled_dot_product_attention_mathE'\ndef f(q):\n    return ctypes.CDLL(None)[A](q)",
     "helper's helper": "def h(q):\n    return F.scaled_dot_product_attention(q)\ndef g(q):\n    return h(q)\ndef f(q):\n    return g(q)",
 }
 INNOCENT = {
