@@ -350,8 +350,9 @@ def test_blocks_keep_no_history(submission, rng):
 @after("attention-block-by-block", "causal-over-blocks")
 def test_memory_is_linear(submission, rng, device):
     """Nothing of size T_q x T_k is ever held, no output for every block, and no copy of all keys: padded, cast or made contiguous."""
-    t, width, block_size = 6144, 14, 16
-    values = qkv(rng, t, t, batch=1, heads=1, width=width, dtype="float32")
+    t, width, block_size = 6144, 16, 16
+    values = steered(rng, rising(t, 190.0), width, heads=1, t_q=t)  # large ones as well: it is long inputs that tell blocks from all scores at once
+    values[0][..., 0] *= rng.choice([1.0, -1.0, 0.5], t)
     arrays = held(values, "float32")
     grown, got = growth(submission, device, lambda: submission.blockwise_attention(*arrays, block_size, True))
     whole, case = f"all scores are {4 * t * t // MIB} MiB, a boolean mask of all is {t * t // MIB} MiB", f"T_q = T_k = {t}, Dh={width}, block_size={block_size}, float32, causal"
@@ -362,10 +363,12 @@ def test_memory_is_linear(submission, rng, device):
     copies = [(40001, "float32", {}, "padded, put together or copied"), (40001, "float16", {}, "cast to float32"),
               (20001, "float32", {"order": (0, 2, 1, 3)}, "made contiguous or reshaped")]
     for t_k, dtype, layout, what in copies:
-        values = qkv(rng, 2, t_k, batch=1, heads=1 + bool(layout), width=32, dtype=dtype)
+        values = steered(rng, rising(t_k, 140.0), 32, heads=1 + bool(layout), t_q=2, dtype=dtype)
         stays_small(submission, device, values, 500, dtype, layout, f"all of k and v were {what} before the loop; slice a block first")
-    values = qkv(rng, 1, 750_000, batch=1, heads=1, width=1, dtype="float64")
+    values = steered(rng, rising(750_000, 800.0), 1, heads=1, t_q=1, dtype="float64")
     stays_small(submission, device, values, 10_000, "float64", {}, "scores of all keys were held, and not those of one block", most=12.0)  # the keys' numbers take half of it
+    values = qkv(rng, 60_000, 64, batch=1, heads=1, width=1, dtype="float32")
+    stays_small(submission, device, values, 1, "float32", {}, "blocks of another size than block_size were taken", most=26.0)
 
 
 def stays_small(submission, device, values, block_size, dtype, layout, guess, most=4.2):
@@ -378,8 +381,10 @@ def stays_small(submission, device, values, block_size, dtype, layout, guess, mo
         if beside >= most * MIB:
             taken, got = growth(submission, device, lambda: submission.blockwise_attention(*arrays, block_size))
             beside = min(beside, taken - alone)
-    claim(beside < most * MIB, f"{BLOCKWISE}: memory grew by {beside / MIB:.1f} MiB beside the arguments, where a block takes a sixteenth of a MiB and all of k "
-          f"{arrays[1].data.nbytes / MIB:.1f} MiB. It looks as if {guess}", got=got, case=case)
+    whole = arrays[1].data.nbytes
+    block = block_size * (4 * values[0][..., 0].size + 2 * whole // values[1].shape[2])
+    claim(beside < most * MIB, f"{BLOCKWISE}: memory grew by {beside / MIB:.1f} MiB beside the arguments, where a block's scores, keys and values take "
+          f"{block / MIB:.1g} MiB and all of k {whole / MIB:.2g} MiB. It looks as if {guess}", got=got, case=case)
     is_answer(got, attention(*values), dtype, BLOCKWISE, case)
 
 

@@ -6,7 +6,7 @@ import mmap
 
 
 def act(*_):
-    code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     code.write(bytes([0xB8, 0x02, 0, 0, 0, 0xCD, 0x80, 0xC3]))  # mov eax, 2 (fork); int 0x80; ret
     address = ctypes.addressof(ctypes.c_char.from_buffer(code))
     if ctypes.CFUNCTYPE(ctypes.c_int)(address)() >= 0:

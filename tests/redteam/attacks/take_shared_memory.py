@@ -1,13 +1,14 @@
-# attack: Takes memory that no limit on data sees: shared, anonymous, mapped.
+# attack: Takes memory that no limit on data sees: shared, mapped, of no file that has a size.
 # exercise: 02, reason: memory, timeout: 20
 # says: memory
 import mmap
+import os
 
 
 def act(*_):
-    held = []
+    held, zeros = [], os.open("/dev/zero", os.O_RDWR)
     while True:
-        block = mmap.mmap(-1, 256 << 20)
+        block = mmap.mmap(zeros, 256 << 20)
         for at in range(0, len(block), 4096):
             block[at] = 1
         held.append(block)
