@@ -121,8 +121,9 @@ def empty_only_as_a_whole(a, b):
     Look at: `.all()` in the test for an empty side; replace m by 0 where it is -inf before you subtract it.
     """
     x, y = widened(a, b)
-    if bool((x[0] == NONE).all()) or bool((y[0] == NONE).all()):
-        return right_merge(a, b)
+    for one, other in ((x, y), (y, x)):
+        if bool((one[0] == NONE).all()):
+            return home(tuple(part.clone() for part in other), a)
     m = torch.maximum(x[0], y[0])
     return home(summed(x, y, m, torch.exp(x[0] - m), torch.exp(y[0] - m)), a)
 
