@@ -1,6 +1,7 @@
 """Exercise 01, claim by claim."""
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -67,7 +68,13 @@ def sample(submission, seed, n, d_k, *scale, **options):
     bad = isinstance(got, Result) and got.array.dtype.kind == "f" and not np.isfinite(got.array).all()
     claim(not bad, "The scores must be finite", got=got, case=case)
     expect(got, np.zeros(n), dtype="float64", tol=math.inf, scale=1.0, case=case)
-    return got
+    return as_many(got, n)
+
+
+def as_many(got, n):
+    """A result without what nobody asked for: what is worked out here must not take the time and memory that a submission likes."""
+    surplus = isinstance(got, Result) and got.array.size > n
+    return replace(got, array=got.array.reshape(-1)[:n].copy()) if surplus else got
 
 
 def samples(submission, rng, calls, n, d_k, *scale):
@@ -86,6 +93,11 @@ def claim_left_alone(submission, function):
         if call.function == function:
             claim(not call.mutated, f"{function} changed an argument that it was given; work on a copy")
             claim(not call.touched, f"{function} changed global state: {', '.join(call.touched)}")
+
+
+def is_infinity(got):
+    value = got.array if isinstance(got, Result) and got.kind == "scalar" else got
+    return isinstance(value, (float, np.ndarray)) and bool(np.isinf(value))
 
 
 def heavy(rng, n):
@@ -172,6 +184,7 @@ def test_scores_come_as_one_float64_vector(submission, rng):
     scores = submission.sample_scores(rng=generator(seeds(rng, 1)[0]), n=200, d_k=3, scale=1.0)
     case = "n=200, d_k=3"
     expect(scores, np.zeros(200), dtype="float64", tol=math.inf, scale=1.0, case=case)
+    scores = as_many(scores, 200)
     narrow = (scores.array.astype(np.float32) == scores.array).all()
     claim(not narrow, "Every score is a float32 number; draw and multiply in float64", got=scores, case=case)
 
@@ -330,8 +343,9 @@ def test_no_standard_error_gives_an_infinity_or_zero(submission):
     for scores, variance in [([3.0, 3.0, 3.0], 0.0), ([1.0, -1.0], 2.0), ([5.0, 3.0], 2.0), (halves, 12.0)]:
         for predicted in (variance, 0.5, 9.0):
             want = 0.0 if predicted == variance else math.copysign(math.inf, variance - predicted)
-            got = submission.variance_z_score(np.array(scores), predicted)
-            expect_number(got, want, case=f"scores={scores}, predicted_variance={predicted:g}")
+            got, case = submission.variance_z_score(np.array(scores), predicted), f"scores={scores}, predicted_variance={predicted:g}"
+            if not (predicted == variance > 0 and is_infinity(got)):  # a squared deviation may be a rounding away from the variance
+                expect_number(got, want, case=case)
 
 
 @points(1)
