@@ -51,11 +51,11 @@ class Relay:
 
     def __init__(self, sibling: Sibling, message: dict[str, Any], deadline: float):
         self._sibling, self._deadline, self._decoy = sibling, deadline, bool(message.get("decoy"))
-        own = [(array, owner) for owner, value in [*enumerate(message["args"]), *message["kwargs"].items()] for array in arrays(value)]
+        own = [(array, owner) for owner, value in [*enumerate(message["args"]), *message["kwargs"].items()] for array in wire.arrays(value)]
         self._owners = [str(owner) for _, owner in own]
-        self._secret = list(arrays(message.get("during") or ()))
+        self._secret = list(wire.arrays(message.get("during") or ()))
         self._arguments = self._secret or [array for array, _ in own]
-        self._early = list(arrays(message.get("before") or ()))
+        self._early = list(wire.arrays(message.get("before") or ()))
         self.launches: list[dict[str, Any]] = []
         self.spilled: list[str] = []
         self.mutated: set[str] = set()
@@ -107,19 +107,7 @@ class Relay:
 
     def as_written(self, value: Any) -> tuple[bool, ...]:
         """For each array in a result, whether its values stand, in whatever order, in a memory as a kernel left it."""
-        return tuple(any(holds(dtype, octets, array) for dtype, octets in self._memories) for array in arrays(value)) if self.launches and not self._decoy else ()
-
-
-def arrays(value: Any) -> Any:
-    """The arrays in a value, one after the other, as a worker builds them."""
-    if isinstance(value, wire.Array):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from arrays(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from arrays(item)
+        return tuple(any(holds(dtype, octets, array) for dtype, octets in self._memories) for array in wire.arrays(value)) if self.launches and not self._decoy else ()
 
 
 def well_formed(told: Any, arguments: int) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +48,18 @@ class Array:
     dtype: str
     kind: str = "tensor"
     extra: dict[str, Any] = field(default_factory=dict)  # layout wishes (host) or facts (worker), plain JSON
+
+
+def arrays(value: Any) -> Iterator[Array]:
+    """The arrays in a value, one after the other, as a worker builds them."""
+    if isinstance(value, Array):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from arrays(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from arrays(item)
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,15 @@ def test_a_tar_that_inflates_without_end_is_refused(tmp_path):
     assert "unpacks to more than" in read("x", tmp_path / "b.tar.gz").problem
 
 
+def test_headers_for_all_entries_of_a_tar_stay_small(tmp_path):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT, pax_headers={f"k{n}": "" for n in range(1000)}) as archive:
+        archive.addfile(tarfile.TarInfo("exercise01.py"))
+    (tmp_path / "one.tar.gz").write_bytes(gzip.compress(packed.getvalue()))
+
+    assert "headers for all of its entries take more than 4 KiB" in read("x", tmp_path / "one.tar.gz").problem
+
+
 @pytest.mark.parametrize(("comment", "told"), [("1" * 60_000, "hundreds of digits"), ("x" * 70_000, "an entry's header says")])
 def test_a_tar_header_that_takes_for_ever_to_read_is_not_read(tmp_path, comment, told):
     with tarfile.open(tmp_path / "b.tar", "w", format=tarfile.PAX_FORMAT) as archive:
