@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ..sandbox.scrub import clean_text, one_line
 
 SIZE_CAP = 256 << 10
+BRACES = 10_000  # opening ones; CPython takes time by the square of those in one f-string
 LONG_PATH = re.compile(r"(?<!\w)(?:[^\W\d]\w*+[\s\\]*+\.[\s\\]*+){200}")  # a dotted name; CPython takes memory by the square of its length
 
 
@@ -65,6 +66,8 @@ def parsed(text: str) -> ast.Module:
 
 def check_parses(text: str, name: str) -> None:
     """Raise Unreadable where Python can't parse the text."""
+    if text.count("{") > BRACES:
+        raise Unreadable(f"{name} has more than {BRACES} opening braces: nobody writes those by hand, and f-strings full of them take minutes to parse. Leave generated text out.")
     if LONG_PATH.search(text):
         raise Unreadable(f"{name} strings more than 200 names together with dots: nobody reads that.")
     try:

@@ -213,6 +213,8 @@ class Submission:
         if relay is not None:  # the host's own eyes, and not the worker's word
             call = replace(call, launches=tuple(relay.launches), spilled=tuple(relay.spilled), mutated=tuple(sorted({*call.mutated, *relay.mutated})),
                            peak_bytes=call.peak_bytes + relay.growth, kernel_bytes=relay.growth, as_written=relay.as_written(reply.get("value")))
+        elif reply.get("left"):
+            call = replace(call, as_written=self._as_left(reply))
         try:
             raise_if_raised(reply, function)
         except Raised as raised:
@@ -235,6 +237,14 @@ class Submission:
         from .sibling import Relay
 
         return Relay(self.sibling, sent, self._worker.deadline)
+
+    @staticmethod
+    def _as_left(reply: dict[str, Any]) -> tuple[bool, ...]:
+        """The same as a relay's ``as_written`` by the worker's word, where kernels run on a device."""
+        from .sibling import holds
+
+        left = [(array.dtype, array.data.reshape(-1).view(np.uint8)) for array in wire.arrays(reply.get("left")) if array.data.size]
+        return tuple(any(holds(dtype, octets, array) for dtype, octets in left) for array in wire.arrays(reply.get("value")))
 
     def _gauged(self, asked: bool) -> contextlib.AbstractContextManager[Watched | None]:
         if not asked or self.gauge is None:

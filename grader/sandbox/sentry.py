@@ -44,7 +44,7 @@ class Kernels:
     def __init__(self):
         self.paths, self.launches, self.decoy, self.given, self.watching, self.device_bytes = (), [], False, {}, False, 0
         self.tuning, self.fence, self.memory, self.exchange = False, None, purity.Memory(), ()
-        self.relay, self.calling, self.early = None, False, False  # who runs kernels of a call elsewhere, if anybody does
+        self.left, self.relay, self.calling, self.early = [], None, False, False  # who runs kernels of a call elsewhere, if anybody does
 
     def watch(self, *paths):
         """From now on, note launches of kernels that are written in these files (in any, if none is named)."""
@@ -69,10 +69,17 @@ class Kernels:
                 if self.relay is not None and self.calling:
                     return self.elsewhere(launch.Description(kernel, grid, args, kwargs, self.given, inside))
                 with purity.named():
-                    return run(kernel, *args, grid=self.shaped(grid, noted), warmup=False, **kwargs)
+                    result = run(kernel, *args, grid=self.shaped(grid, noted), warmup=False, **kwargs)
+                self.keep(handed)
+                return result
 
         kind.run = counted
         self.watch_tuning(interpreted)
+
+    def keep(self, handed):
+        """What a kernel left in memory that is no argument of the call, where other values stood in those: a result that was worked on afterwards isn't that."""
+        if self.exchange and not self.tuning:
+            self.left = [tensor.detach().clone() for tensor in tensors(handed) if home(tensor) not in self.given]
 
     def elsewhere(self, described):
         """Have the host run a kernel where nothing of the submission's was ever loaded, and take what it wrote."""
@@ -126,7 +133,7 @@ class Kernels:
         An ``early`` call comes before the one that counts, with other values.
         """
         self.launches, self.decoy, self.fence, self.exchange, self.calling = [], decoy, fence, exchange, True
-        self.early = early
+        self.early, self.left = early, []
         self.given = {home(argument.flat): number for number, argument in enumerate(arguments) if hasattr(argument, "flat")}
         allocator = next((devices.allocator(argument.device) for argument in arguments), None)
         before = level(allocator)

@@ -415,6 +415,7 @@ class Session:
             self.kept[message["kept"]], self.given[message["kept"]] = value, (owners, arguments)
         reply["value"] = plain(value)
         reply["launches"], reply["device_bytes"] = self.kernels.told(), self.kernels.device_bytes
+        reply["left"] = [tensor_out(tensor) for tensor in self.kernels.left]
         reply["spilled"] = [str(shape) for shape in fenced.spilled()] if fenced else []
         if inputs is not None:
             reply["grads"] = self.pull_back(value, inputs, message)

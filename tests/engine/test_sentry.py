@@ -46,13 +46,13 @@ with kernels.call(False, [given], None, [(given, before, other)]):
     copy[GRID](given.flat, out, 5, BLOCK=4, MASKED=True)
     sys.setprofile(None)
     seen = [what for what in seen if what != "traced"]
-    print(seen, out.tolist(), given.flat.tolist() == before.tolist())
+    print(seen, out.tolist(), given.flat.tolist() == before.tolist(), [left.tolist() == out.tolist() for left in kernels.left])
 """
 
 
 @pytest.mark.parametrize(("grid", "seen"), [("(2,)", "[]"), ("[2]", "[]"), ("grid", "[0.0]")])
 def test_the_kernel_alone_sees_the_values_that_were_sent_for_it(run, grid, seen):
-    assert run("import sys" + EXCHANGED.replace("GRID", grid)).strip() == f"{seen} [7.0, 7.0, 7.0, 7.0, 7.0] True"
+    assert run("import sys" + EXCHANGED.replace("GRID", grid)).strip() == f"{seen} [7.0, 7.0, 7.0, 7.0, 7.0] True [True]"
 
 
 def test_a_kernel_whose_source_is_a_text_is_the_submissions_too(run):

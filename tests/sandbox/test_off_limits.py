@@ -187,6 +187,11 @@ def test_names_strung_together_without_end_are_refused_before_python_takes_memor
         read_source(source.encode(), "bomb.py")
 
 
+def test_strings_full_of_braces_are_refused_before_python_takes_minutes_for_them() -> None:
+    with pytest.raises(Unreadable, match="more than 10000 opening braces"):
+        read_source(('x = 1\ny = f"""' + "{x}" * 20_000 + '"""\n').encode(), "bomb.py")
+
+
 def test_numbers_and_sentences_are_no_strung_names() -> None:
     text = '"""' + "0. " * 400 + "\n" + "A. Vaswani et al. wrote this. " * 100 + '"""\nx = [' + "1.5, .5, 2., " * 300 + "]\n"
 
