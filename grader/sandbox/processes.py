@@ -11,6 +11,7 @@ import time
 
 PROCESS_CAP = 64
 THREAD_CAP = 512
+LET_GO = 4 << 20  # bytes that may be freed within a call without a question
 FOLDERS = ("tmp", "dev/shm")  # where a jail lets a submission write: file systems of its own, which lie in memory
 FACTS = re.compile(rb"^(VmRSS|Threads):\s*(\d+)( kB)?", re.M)
 HIGH = re.compile(rb"^VmHWM:\s*(\d+) kB", re.M)  # at the start of a line: a process names itself as it likes, on one line
@@ -25,6 +26,7 @@ class Tree:
         self._worker: int | None = None
         self._looked = 0.0
         self._closed = False  # whether files are closed to the worker
+        self._marked, self._lowest = 0, 0  # its resident bytes when they were last marked, and the fewest that were seen since
         self._watched: tuple[int, int] | None = None  # descriptors of the worker's memory: its high-water mark, and what sets that back
 
     def members(self) -> list[int]:
@@ -47,6 +49,7 @@ class Tree:
         if len(members) > PROCESS_CAP:
             return f"The submission started more than {PROCESS_CAP} processes."
         facts = [_facts(pid) for pid in members]
+        self._lowest = min(self._lowest, dict(zip(members, facts, strict=True)).get(self._leaf(), {}).get("VmRSS", self._lowest))
         if sum(fact.get("VmRSS", 0) for fact in facts) > memory:
             return f"The submission used more than {memory >> 20} MiB of memory."
         if sum(fact.get("Threads", 0) for fact in facts) > THREAD_CAP:
@@ -57,11 +60,15 @@ class Tree:
         """Resident bytes of the worker's own process now, its high-water mark set back to that where the kernel allows it."""
         with contextlib.suppress(OSError):
             os.write(self._memory()[1], b"5")
-        return self._high()
+        self._marked = self._lowest = self._high()
+        return self._marked
 
     def peak(self) -> int:
-        """The resident high-water mark of the worker's own process, in bytes, and what it holds in files; 0 where the kernel doesn't tell."""
-        return self._high() + (self._files() if self._closed else 0)
+        """The resident high-water mark of the worker's own process, in bytes; 0 where the kernel doesn't tell.
+
+        Once files are closed to it: with what it holds in them, and what it let go of since the mark, which made room that no high-water mark shows.
+        """
+        return self._high() + (self._files() + max(0, self._marked - self._lowest - LET_GO) if self._closed else 0)
 
     def close_files(self) -> None:
         """From now on the worker writes nothing into files, where it could hold what its memory doesn't show, and what lies there counts."""

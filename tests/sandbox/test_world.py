@@ -18,6 +18,7 @@ import ctypes
 import mmap
 import random
 import tempfile
+import time
 import numpy as np
 
 held = []
@@ -54,6 +55,16 @@ def leaves_a_file(x):
 
 def holds_what_doesn_t_show(x):
     mmap.mmap(-1, 1 << 20)
+    return x
+
+def stands_aside(x):
+    held.append(bytearray(b"1") * (32 << 20))
+    return x
+
+def makes_room(x):
+    held.clear()
+    time.sleep(0.3)
+    held.append(bytearray(b"1") * (32 << 20))
     return x
 
 def takes(x):
@@ -147,6 +158,14 @@ def test_what_lies_in_the_jail_s_own_folders_counts_as_memory(submission: Submis
     submission.nothing(np.ones(2))
 
     assert submission.peak_bytes() >= 8 << 20
+
+
+def test_room_that_is_made_for_a_call_by_letting_go_of_what_stood_before_is_seen(submission: Submission) -> None:
+    submission.stands_aside(np.ones(2))
+    submission.settle()
+    submission.makes_room(np.ones(2))
+
+    assert submission.peak_bytes() > 16 << 20
 
 
 def test_no_memory_is_to_be_had_that_is_held_without_being_resident(submission: Submission) -> None:
