@@ -143,8 +143,9 @@ class Rebuilt:
             with purity.named():
                 self.kernel[tuple(self.told["grid"])](*self.args, **self.kwargs)
         except Exception as error:
-            bases = [base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"]
-            return {"type": type(error).__name__, "bases": bases, "message": str(error)[:4000], "line": line_of(error)}
+            bases = [base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"]  # of the interpreter's own error: what goes wrong in a kernel refuses nothing
+            inner = cause(error)
+            return {"type": type(inner).__name__, "bases": bases, "message": str(inner)[:4000], "line": line_of(error)}
         return None
 
     def written(self):
@@ -203,6 +204,15 @@ def same_code(text, plain):
         return ast.dump(ast.parse(text)) == ast.dump(ast.parse(plain))
     except SyntaxError:
         return False
+
+
+def cause(error):
+    """What went wrong in a kernel, without the interpreter's wrapping of it."""
+    for _ in range(CAUSES):
+        if type(error).__name__ != "InterpreterError" or error.__cause__ is None:
+            break
+        error = error.__cause__
+    return error
 
 
 def line_of(error):

@@ -103,7 +103,7 @@ with kernels.call(False, [Given(x)]):
         print(type(error).__name__, error.line_of_kernel - first)
 """)
 
-    assert told.strip() == "InterpreterError 4"  # the decorator, the head, two lines, and the one that loads
+    assert told.strip() == "TypeError 4"  # the decorator, the head, two lines, and the one that loads
 
 
 def test_writing_past_a_memory_is_seen_where_it_runs(run):
