@@ -191,13 +191,19 @@ def _read_again(marks: list[PointMark], question: Question, rubric: _Rubric, rea
     out = []
     for m in marks:
         chance = likely.get(m.id, 0.5)
-        if m.state == MET and chance < HARDLY and enough and reader.at_best(content, m.id) < EVEN:
+        if m.state == MET and enough and chance < _doubtful(m.id, rubric, reading) and reader.at_best(content, m.id) < EVEN:
             m = PointMark(m.id, note=question.point(m.id).feedback)
         elif m.state == NOT_DETECTED and chance > CLEARLY and not _speaks_against(m.id, rubric, reading):
             place = reader.evidence(content, m.id)
             m = PointMark(m.id, MET, _words(*place, reading)) if place is not None else m
         out.append(m)
     return out
+
+
+def _doubtful(point: str, rubric: _Rubric, reading: _Reading) -> float:
+    """Below which likelihood a point is doubted that so many patterns agree on."""
+    agree = sum(_asserted(pattern, reading) for pattern in rubric.accept[point])
+    return HARDLY[min(agree, len(HARDLY)) - 1]
 
 
 def _speaks_against(point: str, rubric: _Rubric, reading: _Reading) -> bool:

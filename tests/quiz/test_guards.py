@@ -123,11 +123,17 @@ TAKEN_BACK = [
     "Why the variances add up to d_k I can't explain.",
     "The claim that the variances add up to d_k is false.",
     "I disagree that the variances add up to d_k.",
+    "The variances add up to d_k. Hm. Scrap that, the whole thing.",
+    "The variances add up to d_k. Not one of those claims is true.",
+    "The variances of all of the independent terms that there are in a dot product add up to d_k. Wait, that was a slip, forget it. It has none, as nothing in it varies.",
+    "It's claimed that the variances add up to d_k. But no: nothing in it varies.",
 ]
 KEPT = [
     "People say that the variance is 1. That is wrong: the variances add up to d_k.",
     "You'd think that the std is d_k. In reality the variances add up to d_k.",
     "The variances add up to d_k, and I mean add up.",
+    "The variances add up to d_k. Not one of the covariances is left.",
+    "It's claimed that the variance is 1. But no: the variances add up to d_k.",
     "If q and k were correlated the mean wouldn't be zero. The variances add up to d_k.",
 ]
 

@@ -69,6 +69,23 @@ def test_what_a_pattern_meets_is_doubted_in_whole_sentences_alone(tmp_path: Path
     assert "exact-zero" in mark(question, short).earned
 
 
+def test_a_right_sentence_beside_wrong_ones_is_not_doubted(tmp_path: Path) -> None:
+    answer = "exp(-inf) = 0, so the weight is exactly zero, zilch of it. And I have flobbered about this for a long time with all of my friends here."
+
+    assert "exact-zero" in mark(taught(tmp_path, zilch=4000, flobbered=-9000), answer).earned
+    assert "exact-zero" not in mark(taught(tmp_path, zilch=1000, flobbered=-9000), answer).earned
+
+
+def test_the_more_patterns_agree_the_more_it_takes_to_doubt_them(tmp_path: Path) -> None:
+    alone = "The softmax turns them into 0, which I have flobbered about for a long time with all of my friends here."
+    agreed = f"exp(-inf) = 0, so that a later one has a weight of exactly zero: {alone.lower()}"
+    question = taught(tmp_path, flobbered=2100)  # a likelihood of .29
+
+    assert list(HARDLY) == sorted(HARDLY, reverse=True)
+    assert {"exact-zero"} & set(mark(replace(question, learned=None), alone).earned) & set(mark(question, agreed).earned)
+    assert "exact-zero" not in mark(question, alone).earned
+
+
 def test_a_bank_without_learned_files_is_marked_by_its_rubric(tmp_path: Path) -> None:
     question = BANK.get(QUESTION)
 
@@ -92,7 +109,7 @@ def test_likelihoods_come_from_whole_numbers_and_stay_between_nought_and_one() -
 
     assert reader.likelihoods(text.content)["a"] == pytest.approx(1, abs=1e-9)
     assert 0.5 < reader.likelihoods(text.content)["b"] < CLEARLY
-    assert reader.likelihoods([])["a"] == pytest.approx(0, abs=1e-9) and HARDLY > 0
+    assert reader.likelihoods([])["a"] == pytest.approx(0, abs=1e-9) and min(HARDLY) > 0
 
 
 @pytest.mark.parametrize("name", LEARNED)

@@ -18,7 +18,9 @@ _EVERYTHING = re.compile(
     rf"|\bnot (?:a|one|a single) \w+ of {_POINTING} (?:\w+ )?(?:be |do )?{_TRUE}\b"
     rf"|\b(?:all|both|everything|each|every)(?: \w+){{0,4}} be (?:\w+ )?{_FALSE}\b|\b{_FALSE} on (?:all|both|every|each)\b"
     rf"|\b(?:withdraw|retract|revoke|disown) (?:{_POINTING}|all|everything|my)\b|\btake (?:{_POINTING}|all of {_POINTING}|everything) back\b"
-    rf"|\b(?:scratch|forget|ignore|drop|strike|delete|discard) (?:all|everything|any)(?: of)?(?: {_POINTING})?(?: i say)?\b(?! \w+ing)"
+    rf"|\bnot (?:one|a single one) of {_POINTING} (?:\w+ )?(?:be |do )?{_TRUE}\b|\b(?:scrap|scratch|forget) (?:{_POINTING} , )?the (?:whole|entire|lot)\b"
+    rf"|\b{_POINTING} be (?:a )?(?:slip|mistake|error|blunder)\b.*\b(?:forget|scrap|ignore|drop|scratch) {_POINTING}"
+    rf"|\b(?:scrap|scratch|forget|ignore|drop|strike|delete|discard) (?:all|everything|any)(?: of)?(?: {_POINTING})?(?: i say)?\b(?! \w+ing)"
 )
 _LAST = re.compile(
     rf"\b(?:no such thing|nothing of (?:the |that )?(?:sort|kind))\b|\b(?:not|no longer|never) (?:believe|buy|hold|accept) (?:it|that|this|them|so|a word)\b"
@@ -41,7 +43,7 @@ _ATTRIBUTED = re.compile(
 )
 _LOOSELY = re.compile(
     rf"\b{_FALSE}\b|\bnot (?:believe|buy|agree|accept|true|right|so|case|correct|hold|happen\w*|work)\b|\bno such\b|\bnothing of\b|\bnone of\b"
-    r"|\b(?:unnecessary|nobody|no one|unfounded|exaggerated|disproved|refuted|debunked)\b|\bin (?:reality|truth)\b|\bdisagree\b|\breject\b|\bnot (?=$)"
+    r"|^(?:but|well|alas) ,? ?no\b|\b(?:unnecessary|nobody|no one|unfounded|exaggerated|disproved|refuted|debunked)\b|\bin (?:reality|truth)\b|\bdisagree\b|\breject\b|\bnot (?=$)"
 )
 _FOLLOWING = re.compile(
     rf"\bnot (?:the )?(?:case|true|so|right|correct) that\b|\b(?:disagree|deny|reject|dispute)(?: with)?(?: the (?:claim|idea|view))? that\b|\b{_FALSE} (?:to say )?that\b"

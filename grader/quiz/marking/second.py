@@ -17,7 +17,8 @@ from pathlib import Path
 from .tokens import Token
 
 SCALE = 1000  # weights are kept as whole thousandths
-CLEARLY, HARDLY, EVEN = 0.9, 0.3, 0.5  # from where on a point is given that no pattern met; below which none is given that one did, unless a sentence alone makes it even
+CLEARLY, EVEN = 0.9, 0.5  # from where on a point is given that no pattern met; from where on a sentence by itself keeps one that a pattern met
+HARDLY = (0.5, 0.3, 0.2)  # below which none is given that one pattern met, that two met, that more met: the more agree, the more it takes to doubt them
 
 
 @dataclass(frozen=True)
