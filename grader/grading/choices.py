@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import itertools
 import math
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from .strings import Allowance, fold
 
-CAP = 64  # strings that one expression may stand for
+CAP = 64  # strings that one expression may stand for, and items of a list that are read
+COLUMNS = 8  # of a zip
+PICKED_AT = 50  # steps of a file's allowance for each string that an expression may stand for
 Pairs = Iterator[tuple[str, list[ast.expr]]]
 Choices = dict[str, list[ast.expr]]
 
@@ -21,9 +23,10 @@ def choices(nodes: Iterable[ast.AST], constants: Mapping[str, ast.expr], times: 
     told: Counter[str] = Counter()
     for node in nodes:
         for name, values in _given(node, constants):
-            found.setdefault(name, []).extend(values)
-            told[name] += 1
-    return {name: values for name, values in found.items() if told[name] == times[name] and 0 < len(values) <= CAP}
+            if values and len(found.setdefault(name, [])) <= CAP:  # nothing: what it is isn't written there
+                found[name] += values
+                told[name] += 1
+    return {name: values for name, values in found.items() if told[name] == times[name] and len(values) <= CAP}
 
 
 def _given(node: ast.AST, constants: Mapping[str, ast.expr]) -> Pairs:
@@ -37,22 +40,35 @@ def _given(node: ast.AST, constants: Mapping[str, ast.expr]) -> Pairs:
 
 
 def _either(value: ast.expr) -> list[ast.expr]:
-    return [*_either(value.body), *_either(value.orelse)] if isinstance(value, ast.IfExp) else [value]
+    found: list[ast.expr] = []
+    left = [value]
+    while left and len(found) <= CAP:
+        node = left.pop()
+        if isinstance(node, ast.IfExp):
+            left += [node.orelse, node.body]
+        else:
+            found.append(node)
+    return [] if left else found
 
 
 def _items(node: ast.expr, constants: Mapping[str, ast.expr]) -> list[ast.expr]:
-    """What a loop runs over, where all of it is written there; a list that has a name may have become another."""
+    """What a loop runs over, where all of it is written there and is short; a list that has a name may have become another."""
     if isinstance(node, ast.Name) and isinstance(constants.get(node.id), ast.Tuple):
         node = constants[node.id]
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-        return [] if any(isinstance(item, ast.Starred) for item in node.elts) else node.elts
+        return [] if len(node.elts) > CAP or any(isinstance(item, ast.Starred) for item in node.elts) else node.elts
     if isinstance(node, ast.Dict):
-        return [key for key in node.keys if key is not None] if None not in node.keys else []
-    if not isinstance(node, ast.Call) or node.keywords:
+        return [key for key, _ in _pairs(node)]
+    if not isinstance(node, ast.Call) or node.keywords or len(node.args) > COLUMNS:
         return []
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "items" and isinstance(node.func.value, ast.Dict) and None not in node.func.value.keys:
-        return [ast.Tuple([key, value]) for key, value in zip(node.func.value.keys, node.func.value.values, strict=True) if key is not None]
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "items" and isinstance(node.func.value, ast.Dict):
+        return [ast.Tuple([key, value]) for key, value in _pairs(node.func.value)]
     return _called(node, constants) if isinstance(node.func, ast.Name) else []
+
+
+def _pairs(node: ast.Dict) -> list[tuple[ast.expr, ast.expr]]:
+    pairs = [(key, value) for key, value in zip(node.keys, node.values, strict=True) if key is not None] if len(node.keys) <= CAP else []
+    return pairs if len(pairs) == len(node.keys) else []
 
 
 def _called(node: ast.Call, constants: Mapping[str, ast.expr]) -> list[ast.expr]:
@@ -81,8 +97,8 @@ def _one_of(target: ast.expr, values: list[ast.expr]) -> Pairs:
 def possible(text: ast.expr, constants: Mapping[str, ast.expr], known: Choices, allowance: Allowance) -> list[str] | None:
     """Every string that an expression may come to; None where nobody can tell."""
     if isinstance(text, ast.IfExp):
-        halves = [possible(half, constants, known, allowance) for half in (text.body, text.orelse)]
-        return None if None in halves else [item for half in halves for item in half or ()]
+        parts = [fold(part, constants, allowance) for part in _either(text)]
+        return [part for part in parts if part is not None] if parts and None not in parts else None
     single = fold(text, constants, allowance)
     if single is not None:
         return [single]
@@ -91,7 +107,8 @@ def possible(text: ast.expr, constants: Mapping[str, ast.expr], known: Choices, 
         return None
     found = []
     for picked in itertools.product(*(known[name] for name in names)):
-        string = fold(text, {**constants, **dict(zip(names, picked, strict=True))}, allowance)
+        allowance.spend(PICKED_AT)
+        string = fold(text, ChainMap(dict(zip(names, picked, strict=True)), constants), allowance)  # type: ignore[arg-type]
         if string is None:
             return None
         found.append(string)

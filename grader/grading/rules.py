@@ -182,6 +182,7 @@ def _string(node: ast.expr, known: Source) -> Iterator[tuple[str, str]]:
 
 def _within_frames(text: str, known: Source) -> Iterator[tuple[str, str]]:
     """What a string may be that is fetched as a whole, or put between what is written round it."""
+    known.allowance.spend(PART_AT * len(known.frames))
     for before, behind in known.frames:
         yield f"?.{before}{text}{behind}", ""
         if text.startswith(before) and text.endswith(behind):

@@ -49,6 +49,7 @@ WRONGS = {
     "the part that stands elsewhere": "def g(x, start):\n    return getattr(torch, start + 'max')(x)\ndef f(x):\n    return g(x, 'soft')",
     "a loop over a list that grows": "NAMES = ['exp']\nNAMES.append('softmax')\ndef f(x):\n    return [getattr(torch, name)(x) for name in NAMES]",
     "a name that is bound twice": "def g(name):\n    return getattr(torch, name)\ndef f(x):\n    [name for name in ('exp',)]\n    return g('softmax')(x)",
+    "a loop over what nobody knows": "def f(x, names):\n    [name for name in ('exp',)]\n    return [getattr(torch, name)(x) for name in names or ['softmax']]",
     "a record of all there is": "norms = types.SimpleNamespace(**vars(F))\ndef f(x):\n    types.SimpleNamespace(softmax=1)\n    return norms.softmax(x)",
     "a module for a context": "class A(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.softmax = ctx.softmax\n        return ctx.softmax(x)\n"
                               "def f(x):\n    return A.forward(F, x)",

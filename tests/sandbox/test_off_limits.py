@@ -121,6 +121,11 @@ BOMBS = {
     "doubling lists": "a0 = [1]\n" + "".join(f"a{i + 1} = [a{i}, a{i}]\n" for i in range(60)) + "getattr(F, ''.join(a60))\n",
     "eval of evals": "eval('eval(\"eval(1)\")')\n" * 500,
     "a long name to import": "import a" + ".a" * 199 + "\nfrom a" + ".a" * 199 + " import " + "b" * 90_000 + "\n",
+    "zipped with itself": "T = (" + "0," * 60_000 + ")\nfor a in zip(" + "T," * 60_000 + "): pass\n",
+    "loops over one tuple": "T = (" + "0," * 50_000 + ")\n" + "for a in enumerate(T): pass\n" * 4000,
+    "either or": "a = " + "1 if b else " * 900 + "2\n",
+    "every product": "".join(f"n{i} = 'a'\n" for i in range(9000)) + "for a in ('b',) * 1, 'c': pass\nfor c in (" + "'c'," * 60 + "): getattr(F, c)\n" + "getattr(F, c)\n" * 4000,
+    "frames": "def g(x):\n" + "".join(f"    getattr(F, x + 'a{i}')\n" for i in range(16)) + "".join(f"'b{i}'.c\n" for i in range(20_000)),
     "many names": "".join(f"n{i} = 'a{i}'\n" for i in range(3000)) + "".join(f"getattr(F, n{i} + n{i})\n" for i in range(3000)),
 }
 
