@@ -266,6 +266,8 @@ def test_scores_have_mean_zero_and_variance_d_k_scale_squared(submission, rng):
         scores = samples(submission, rng, 10, 600, d_k, *scale).reshape(-1)
         variance = d_k * math.prod(scale) ** 2
         claim_moments(scores, variance, d_k, f"{scores.size} draws, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale))
+    d_k = often_narrow(rng, 100, 600)
+    claim_moments(sample(submission, seeds(rng, 1)[0], 2000, d_k).array, d_k, d_k, f"2000 draws, d_k={d_k}")
 
 
 @points(2)
