@@ -74,6 +74,7 @@ class Argument:
         else:
             self.value = view[()] if array.kind == "scalar" else view
         self.device = device
+        self.facts = shown(self.value)
 
     @staticmethod
     def build(array: wire.Array) -> np.ndarray:
@@ -122,7 +123,13 @@ class Argument:
         with torch.no_grad():  # by the tensor itself, so that its version counts up
             self.flat.copy_(torch.from_numpy(values.view(np.int16)).view(torch.bfloat16) if self.sent.dtype == "bfloat16" else torch.from_numpy(values))
 
+    def begin(self) -> None:
+        """The call begins: what is to be seen of the argument from outside stays as it is now."""
+        self.facts = shown(self.value)
+
     def changed(self) -> bool:
+        if shown(self.value) != self.facts:
+            return True
         now = self.base
         if self.device != "cpu" and hasattr(self, "flat"):
             back = self.flat.detach().cpu()
@@ -132,6 +139,15 @@ class Argument:
         octets = now.reshape(-1).view(np.uint8)
         pieces = range(0, octets.size, PIECE)  # piece by piece: a copy of it all would count as the submission's memory
         return any(octets[at : at + PIECE].tobytes() != self.before[at : at + PIECE] for at in pieces)
+
+
+def shown(value):
+    """What an argument is beside its numbers: a function that turns an axis of its caller's own tensor in place, or locks his array, has changed it."""
+    if type(value) is np.ndarray:
+        return value.shape, value.strides, value.dtype, value.flags.writeable
+    if torch is not None and type(value) is torch.Tensor:
+        return value.shape, value.stride(), value.storage_offset(), value.dtype, value.requires_grad, value.is_leaf
+    return None
 
 
 def poison(dtype: str):
@@ -405,6 +421,8 @@ class Session:
             self.call_before(function, args, kwargs, arguments, message["before"])
         self.world.before()
         exchange = self.exchanged(arguments, message.get("during"))
+        for argument in arguments:
+            argument.begin()
         with self.kernels.call(bool(message.get("decoy")), arguments, fenced, exchange), fenced or contextlib.nullcontext():
             value = function(*args, **kwargs)
         reply = {"touched": self.world.touched(), "mutated": written_in(owners, arguments)}

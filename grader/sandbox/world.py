@@ -36,7 +36,7 @@ class World:
         own, beside = random.Random(), np.random.RandomState()
         self.twins = {"random": Twin(random.random, random.seed, own.random, own.seed),
                       "numpy.random": Twin(np.random.random_sample, np.random.seed, beside.random_sample, beside.seed)}
-        self.looks, self.seed_torch = {"numpy.errstate": np.geterr, "numpy.printoptions": np.get_printoptions}, None
+        self.looks, self.seed_torch = {"numpy.errstate": np.geterr, "numpy.printoptions": np.get_printoptions, "denormal numbers": denormals}, None
         if torch is not None:
             self.seed_torch = torch.random.default_generator.manual_seed
             self.looks |= {"torch.random": torch.get_rng_state, "default_dtype": torch.get_default_dtype, "grad_mode": torch.is_grad_enabled,
@@ -58,6 +58,11 @@ class World:
         """What the call changed."""
         changed = [name for name, look in self.looks.items() if still(look()) != self.seen[name]]
         return [name for name, twin in self.twins.items() if not twin.agree()] + changed
+
+
+def denormals(smallest=5e-324, one=1.0):
+    """Whether numbers below the normal ones are kept: ``torch.set_flush_denormal`` makes them 0 for everybody."""
+    return smallest * one > 0
 
 
 def still(state):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from attngrade.checks.claims import EVIDENCE_CAP, Claim, expect
+from attngrade.checks import claims
+from attngrade.checks.claims import EVIDENCE_CAP, MISFIT_CAP, Claim, expect
 from attngrade.sandbox.proxy import Call, Result, tensor
 
 
@@ -35,3 +36,13 @@ def test_a_large_wrong_result_is_not_kept():
 
     assert claim.value.evidence.got is None
     assert "off by 1" in str(claim.value)
+
+
+def test_a_large_result_of_another_shape_ends_its_check_and_a_small_one_is_kept_beside_the_calls_that_follow(monkeypatch):
+    monkeypatch.setattr(claims, "collected", kept := [])
+
+    expect(result("float64", "float64"), np.ones((2, 1)))
+    with pytest.raises(Claim, match="has shape"):
+        expect(result("float64", "float64", values=np.zeros((MISFIT_CAP + 1, 1))), np.zeros(MISFIT_CAP + 1))
+
+    assert len(kept) == 1

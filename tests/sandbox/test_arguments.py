@@ -37,6 +37,12 @@ def many_axes(x):
 def long_and_empty(x):
     return x[:0].reshape(0, 1)[:, :0].reshape(2**40, 0) if hasattr(x, "numel") else __import__("numpy").zeros((2**40, 0))
 
+def turned(x):
+    x.unsqueeze_(0) if hasattr(x, "numel") else setattr(x, "shape", (1, *x.shape))
+
+def locked(x):
+    x.requires_grad_() if hasattr(x, "numel") else x.setflags(write=False)
+
 def given_back(x, factor):
     return x[:] if factor == 1 else x * factor
 """
@@ -82,3 +88,11 @@ def test_an_array_of_a_shape_that_no_frame_carries_is_a_wrong_result_and_no_garb
         got = getattr(submission, name)(np.ones(1))
 
         assert isinstance(got, Opaque) and "shape (1" in got.type, name
+
+
+@pytest.mark.parametrize("submission", ["exercise02", "exercise03"], indirect=True)
+def test_an_argument_whose_shape_or_flags_changed_has_changed(submission: Submission) -> None:
+    for name in ("turned", "locked"):
+        getattr(submission, name)(np.arange(3.0))
+
+        assert submission.mutated() == ("0",), name
