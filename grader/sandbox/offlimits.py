@@ -19,11 +19,11 @@ import warnings
 try:
     from alike import TELLING, Alike, Sought, Worded
     from hollow import Hollow, refusal, run_once
-    from roads import close_doors, close_symbols, refuser
+    from roads import close_doors, close_files, close_symbols, refuser
 except ImportError:
     from .alike import TELLING, Alike, Sought, Worded
     from .hollow import Hollow, refusal, run_once
-    from .roads import close_doors, close_symbols, refuser
+    from .roads import close_doors, close_files, close_symbols, refuser
 
 TRANSFORMS = ("CompositeImplicitAutograd", "FuncTorchBatched")  # beside the device's own: where an operator would be taken apart unseen
 LAYOUTS = ("Mkldnn{}", "Sparse{}", "SparseCsr{}", "Quantized{}", "NestedTensor{}")  # of tensors that have kernels of their own for an operator
@@ -82,6 +82,7 @@ class Guard(importlib.abc.MetaPathFinder):
                 for name in self.names:
                     self.close(home, name)
             close_doors(torch)
+            close_files(os.path.join(os.path.dirname(torch.__file__), "lib"))
             close_symbols([name for name in (*self.kindred, *self.within) if len(name) >= TELLING - 1])
         run_once(self.files)
 

@@ -17,7 +17,7 @@ from attngrade.sandbox.proxy import Submission
 X = np.random.default_rng(0).standard_normal((3, 4)).astype("float32")
 Ask = Callable[[str], np.ndarray]
 NORMS = '''
-import ctypes, os, torch
+import ctypes, os, numpy as np, torch
 import torch._refs.nn.functional, torch.nn.modules._functions
 
 IR = "graph(%x : Tensor, %s : int[], %w : Tensor?, %e : float):\\n  %c : bool = prim::Constant[value=0]()\\n  %r : Tensor = aten::layer_norm(%x, %s, %w, %w, %e, %c)\\n  return (%r)"
@@ -45,6 +45,9 @@ def the_finder_of_the_library(x):
     return ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))["_ZN2at14DynamicLibrary3symEPKc"] and x
 def a_symbol(x):
     return ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))["_ZN2at6native10layer_normE"] and x
+def the_table_of_symbols(x): return np.fromfile(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"), np.uint8, 64)
+def the_same_by_a_link(x):
+    return os.open("/proc/self/root" + os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"), os.O_RDONLY) and x
 '''
 SHARES = '''
 import ctypes, os, torch
