@@ -56,8 +56,9 @@ def without_twins(find):
 
 def close_files(folder):
     """From now on no file of a library is read as data: where a function lies stands in it, by whose place it could be called."""
+    inside = os.path.realpath(folder) + os.sep
 
-    def watch(event, args, folder=os.path.realpath(folder) + os.sep, place=os.path.realpath, kinds=(str, bytes), text=os.fsdecode, refused=refusal):
+    def watch(event, args, folder=inside, place=os.path.realpath, kinds=(str, bytes), text=os.fsdecode, refused=refusal):
         if event == "open" and isinstance(args[0], kinds) and place(text(args[0])).startswith(folder):
             raise refused("reading the library's own files")
 
