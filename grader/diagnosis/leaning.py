@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 Leaning = frozenset[tuple[str, str]]
 
 
 def leaning(own: bytes | str, reference: bytes | str) -> Leaning:
     """Pairs (function, other that it calls) of a submission which the reference doesn't have: putting a wrong idea into the reference's other shows nothing there."""
-    return calls(own) - calls(reference)
+    there = _direct(reference)
+    return _pairs(_direct(own), there.keys()) - _pairs(there, there.keys())
 
 
-def calls(text: bytes | str) -> Leaning:
-    """Pairs (function or class, other that it reaches) among the top-level definitions of a file; none where it can't be read."""
+def _direct(text: bytes | str) -> dict[str, set[str]]:
+    """Each function or class at the top level of a file, with the others that it names; nothing where it can't be read."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
+        return {}
     defined = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}  # of several the last counts
-    direct = {name: {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} & defined.keys() for name, node in defined.items()}
-    return frozenset((name, other) for name in direct for other in _reached(name, direct))
+    return {name: {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} & defined.keys() for name, node in defined.items()}
+
+
+def _pairs(direct: dict[str, set[str]], names: Iterable[str]) -> Leaning:
+    """Pairs (function, other that it reaches) of those names alone: a file may define thousands."""
+    wanted = set(names) & direct.keys()
+    return frozenset((name, other) for name in wanted for other in _reached(name, direct) & wanted)
 
 
 def _reached(name: str, direct: dict[str, set[str]]) -> set[str]:
