@@ -560,7 +560,7 @@ def main():
     torch = sys.modules.get("torch")
     if torch is not None:
         import torch.nn.functional
-        torch.compile = as_written
+        as_written.__module__, torch.compile = "torch", as_written  # where it is off limits, the file that makes another isn't run again
     if SETTINGS["filter"] and confine.filter_calls(read_only=SETTINGS["landlock"] is not None):
         walls["filter"] = True
     session = Session(SETTINGS["framework"], SETTINGS["device"], SETTINGS["home"])
