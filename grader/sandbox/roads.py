@@ -12,8 +12,8 @@ except ImportError:
     from .hollow import Hollow, refusal
 
 DOORS = (  # of torch._C: graphs made of names, and what runs them by kernels of its own
-    "parse_ir", "_create_function_from_graph", "_jit_interpret_graph", "_jit_to_static_module", "_fuse_to_static_module", "StaticModule",
-    "_jit_pass_convert_frozen_ops_to_mkldnn", "_jit_pass_optimize_for_inference", "_jit_pass_fuse_tensorexprs")
+    "parse_ir", "_create_function_from_graph", "_jit_interpret_graph", "_jit_to_static_module", "_fuse_to_static_module", "StaticModule")
+PASSES = ("_jit_pass_convert_frozen_ops_to_mkldnn", "_jit_pass_optimize_for_inference", "_jit_pass_fuse_tensorexprs")  # into operators of other kernels
 ENGINES = ("_te", "_nativert")  # modules of torch._C
 TWINS = ("MKLDNNLayerNorm",)  # of TorchScript alone: no dispatcher knows them
 FINDERS = ("dlsym", "dlvsym", "dlopen", "dlmopen", "dladdr", "dlinfo", "dliteratephdr", "dynamiclibrary")  # what is in the names of C functions that find any other
@@ -35,12 +35,19 @@ def close_doors(torch):
     for name in DOORS:
         if hasattr(torch._C, name):
             setattr(torch._C, name, refuser(f"torch._C.{name}"))
+    for name in PASSES:
+        if hasattr(torch._C, name):
+            setattr(torch._C, name, left_as_it_is)
     for name in ENGINES:
         full = f"torch._C.{name}"
         if isinstance(getattr(torch._C, name, None), types.ModuleType):
             sys.modules[full] = Hollow(full, full)
             setattr(torch._C, name, sys.modules[full])
     torch._C._jit_get_operation = without_twins(torch._C._jit_get_operation)
+
+
+def left_as_it_is(*graph):
+    """A pass that changes nothing: what it would make computes the same."""
 
 
 def without_twins(find):

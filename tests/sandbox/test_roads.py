@@ -43,6 +43,10 @@ def the_finder_of_c(x):
     return x
 def the_finder_of_the_library(x):
     return ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))["_ZN2at14DynamicLibrary3symEPKc"] and x
+def allowed_and_frozen(x):
+    class Half(torch.nn.Module):
+        def forward(self, x): return x / 2
+    return torch.jit.optimize_for_inference(torch.jit.trace(Half().eval(), x))(x)
 def a_symbol(x):
     return ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))["_ZN2at6native10layer_normE"] and x
 def the_table_of_symbols(x): return np.fromfile(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"), np.uint8, 64)
@@ -116,3 +120,7 @@ def test_where_a_softmax_is_not_off_limits_it_works(name: str, loaded: Callable[
     shares = np.exp(X) / np.exp(X).sum(-1, keepdims=True)
 
     assert np.abs(loaded("exercise06", SHARES)(name) - shares).max() < (1e-3 if "half" in name else 1e-6)
+
+
+def test_what_is_made_ready_for_inference_still_runs(loaded: Callable[[str, str], Ask]) -> None:
+    assert np.array_equal(loaded("exercise05", NORMS)("allowed_and_frozen"), X / 2)
