@@ -128,6 +128,7 @@ def test_the_environment_is_made_for_the_worker(inside: Worker) -> None:
         *jail.PASSED_ON,
         "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS",
+        "TORCH_COMPILE_DISABLE",
         "MKL_NUM_THREADS",
         "TRITON_CACHE_DIR",
         "TRITON_INTERPRET",

@@ -40,13 +40,13 @@ class Assassin:
         worker.wait_ready()
         real, asked = worker.ask, 0
 
-        def ask(message: dict[str, object]) -> dict[str, object]:
+        def ask(message: dict[str, object], *aside: object) -> dict[str, object]:
             nonlocal asked
             asked += 1
             if asked == 5 and self.left:
                 self.left -= 1
                 self.end(worker)
-            return real(message)
+            return real(message, *aside)
 
         worker.ask = ask  # type: ignore[method-assign]
         return worker
