@@ -10,6 +10,7 @@ from attngrade.catalog import builtin
 from attngrade.grading import Limits, plan_for
 from attngrade.grading.opening import listed
 from attngrade.sandbox.errors import Raised
+from attngrade.sandbox.hollow import Hollow, Refused
 from attngrade.sandbox.host import Worker, raise_if_raised
 from attngrade.sandbox.nursery import Crew
 from attngrade.sandbox.proxy import Submission
@@ -43,6 +44,8 @@ def the_finder_of_c(x):
     return x
 def the_finder_of_the_library(x):
     return ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))["_ZN2at14DynamicLibrary3symEPKc"] and x
+def beside_a_folder(x):
+    return os.open("lib/libtorch_cpu.so", os.O_RDONLY, dir_fd=os.open(os.path.dirname(torch.__file__), os.O_RDONLY)) and x
 def allowed_and_frozen(x):
     class Half(torch.nn.Module):
         def forward(self, x): return x / 2
@@ -124,3 +127,10 @@ def test_where_a_softmax_is_not_off_limits_it_works(name: str, loaded: Callable[
 
 def test_what_is_made_ready_for_inference_still_runs(loaded: Callable[[str, str], Ask]) -> None:
     assert np.array_equal(loaded("exercise05", NORMS)("allowed_and_frozen"), X / 2)
+
+
+def test_what_a_closed_module_holds_can_be_looked_into_by_who_only_loads() -> None:
+    inside = Hollow("torch.nn.attention", "torch.nn.attention").sdpa_kernel.__wrapped__  # as torch's compiler does, which vmap's kin and jagged tensors load
+
+    with pytest.raises(Refused, match="off limits"):
+        inside()
