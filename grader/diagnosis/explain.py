@@ -48,7 +48,7 @@ def explain(
             downstream.add(function)
             continue
         roles = [role for role in stage.roles if role.of == function]
-        if found := fitting(stage, cast, roles, trials, own):
+        if found := fitting(stage, cast, roles, trials, own, passed):
             named.append(name(found))
             cast = (*cast, found[0].id)
         elif likely := nearest(stage, cast, own, roles, passed):
@@ -58,15 +58,18 @@ def explain(
     return named, frozenset(downstream)
 
 
-def fitting(stage: Stage, cast: tuple[str, ...], roles: list[Role], trials: list[list[Call]], own: list[Call]) -> list[Role]:
+def fitting(stage: Stage, cast: tuple[str, ...], roles: list[Role], trials: list[list[Call]], own: list[Call], passed: frozenset[str]) -> list[Role]:
     """The roles that explain everything: by themselves, with what is wrong upstream, or where the values of missing refusals are let be."""
     patient = len(roles) * seconds(own) < PATIENCE_S
     for below in ((), cast) if cast else ((),):
         if found := agreeing(stage, below, roles, trials, own, patient):
             return found
-    if refused := refusals(stage, own):
-        return [role for role in roles if role.at == "exact" and matches(stage, (*cast, role.id), own, refused=refused)]
-    return []
+    refused = refusals(stage, own)
+    if all(verdict_on(own[place]) == "ValueError" for place in refused):
+        return []
+    first, *_ = first_difference(stage, cast, [call for place, call in enumerate(own) if place not in refused], passed) or [[]]
+    near = [role for role in roles if role.at == "exact" and matches(stage, (*cast, role.id), first)]  # few are: all calls take long
+    return [role for role in near if matches(stage, (*cast, role.id), own, refused=refused)]
 
 
 def falls_through(stage: Stage, own: list[Call], upstream: list[Call], passed: frozenset[str]) -> bool:
