@@ -41,6 +41,32 @@ CLASSES = {  # what is turned round: (question, point, the wrong one, its right 
     "a false claim that no later sentence takes back": [
         ("unlearnable", "saturation", "A peaked attention makes the scores large. A peaked softmax is steep.", "You'd think that a peaked attention makes the scores large. No, large scores make the softmax peaked."),
     ],
+    "the consequence, after a right start": [
+        ("mup-scale", "width-transfer", "The factor 1/d_k follows. It makes the logits shrink with the width, the learning rate has to be retuned for each width.", "The factor 1/d_k follows. It keeps the logits the same at any width, the learning rate need not be retuned for each width."),
+        ("mup-scale", "width-transfer", "With 1/d_k one must retune the learning rate for every width.", "With 1/d_k one needn't retune the learning rate for every width."),
+        ("score-variance", "term-moments", "Each product has mean 1 because E[q_i k_i] = E[q_i^2] = 1, so a typical score is d_k, not its root.", "Each product has mean 0 because E[q_i k_i] = E[q_i] E[k_i] = 0, so a typical score isn't d_k but its root."),
+        ("causal-mask-place", "normaliser", "Doing it after the softmax would be the same thing, the denominator doesn't have the future in it in both cases.", "Doing it after the softmax would not be the same thing, the denominator has the future in it."),
+    ],
+    "the cause, in a clause behind": [
+        ("mup-scale", "independence-breaks", "Logits reach d_k once trained, because independent vectors never get aligned with each other.", "Logits reach d_k once trained, because both vectors got aligned with each other."),
+    ],
+    "what is bounded, what is left, what stands where": [
+        ("qk-norm", "bounded", "A head's scores can be above any constant set by the gain.", "A head's scores cannot be above a constant set by the gain."),
+        ("score-variance", "variances-add", "All cross terms drop out, what's left is twice d_k.", "All cross terms drop out, what's left is d_k times 1."),
+        ("causal-mask-place", "before-softmax", "-inf where the key is before the query, between QK^T and softmax.", "-inf where the key is after the query, between QK^T and softmax."),
+        ("mup-scale", "linear-growth", "After training the score grows in proportion to sqrt(d_k).", "After training the score grows in proportion to the width, so /sqrt would leave a factor sqrt(d_k)."),
+    ],
+    "a right word for another thing": [
+        ("causal-mask-place", "normaliser", "Masked after the softmax, the rows remain normalised.", "Masked after the softmax, the future remains in the normaliser."),
+        ("forward-scale", "adam-step", "For Adam the update gets normalised by the weight size.", "For Adam the update gets normalised, about lr regardless of weight size."),
+        ("forward-scale", "relative-update", "Small weights get overwritten. Their relative step is small, though.", "Small weights get overwritten. At their usual size their relative step is small."),
+    ],
+    "a formula that its writer corrects": [
+        ("softmax-jacobian", "formula", "p_i(δ_ij − p_j), hmm sign. It has to be a sum, so plus: p_i(δ_ij + p_j).", "p_i(δ_ij + p_j), hmm sign. Rows sum to zero, so minus: p_i(δ_ij − p_j)."),
+    ],
+    "named and nothing said of it": [
+        ("forward-scale", "relative-update", "I think about the effective learning rate: an update goes wrong, I guess.", "I think about the weights: the effective learning rate of an update is far higher if they are small."),
+    ],
 }
 ROWS = [(*row, name) for name, rows in CLASSES.items() for row in rows]
 

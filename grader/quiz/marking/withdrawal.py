@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from .grammar import clause_end, sentence_end
 from .opposites import mute_hedged, mute_slips
 from .rejection import mute_rejected
@@ -32,7 +34,7 @@ _HEARSAY = _by_first(
 _WITHDRAW = _by_first(
     "actually no;no wait;wait no;scratch that;no sorry;sorry no;sorry;or rather;hmm no;oops;strike that;my bad;take that back;"
     "no actually;wait actually;wait;i mean;i meant;no hang on;hang on;no that be wrong;let me fix;let me redo;let me correct;uh no;er no;ugh no;nope;make that;"
-    "ignore that;forget that;no no"
+    "ignore that;forget that;no no;hmm sign;wait sign;hm sign;wrong sign;sign error;sign be wrong"
 )
 _TELLING = frozenset(["tell", "say", "explain", "justify", "remember", "recall", "know", "writ"])
 _STARTERS = frozenset(["no", "wait", "oh", "hm", "hmm", "actually", "ah", "oops", "sorry", "nope", "er", "uh", "um"])
@@ -45,6 +47,7 @@ _LINKING = frozenset(["be", "=", "~", "equal", "->", "become"])
 def mute(text: Text) -> None:
     """Mute what the person withdraws, disclaims, reports as others' error or hedges over."""
     _withdrawn(text)
+    _announced(text)
     _disclaimed(text.tokens)
     _called_false(text.tokens)
     _hearsay(text.tokens)
@@ -81,6 +84,16 @@ def _withdrawn(text: Text) -> None:
             continue
         _take_back(tokens, at, at + length)
         at += length
+
+
+def _announced(text: Text) -> None:
+    """`I'd think about the relative update: ...`: names what it is about, says nothing of it."""
+    tokens = text.tokens
+    for n in [n for n, sign in text.punctuation if sign == ":" and n]:
+        own = [token for token in tokens[:n] if token.segment == tokens[n - 1].segment]
+        if any(one.stem == "think" and other.word in ("about", "of") for one, other in pairwise(own)):
+            for token in own:
+                token.muted = True
 
 
 def _told(tokens: list[Token], at: int, after: int) -> bool:
