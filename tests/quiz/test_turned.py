@@ -67,6 +67,21 @@ CLASSES = {  # what is turned round: (question, point, the wrong one, its right 
     "named and nothing said of it": [
         ("forward-scale", "relative-update", "I think about the effective learning rate: an update goes wrong, I guess.", "I think about the weights: the effective learning rate of an update is far higher if they are small."),
     ],
+    "said of another thing, or by another way": [
+        ("score-variance", "std", "Every score is about d_k.", "Every score is about √d_k, as the standard deviation."),
+        ("score-variance", "term-moments", "A product of two normals is chi squared, so a term has a mean of zero only by luck.", "The second moment of a term splits by independence into E[q_i^2] E[k_i^2] = 1 and its mean is 0."),
+        ("softmax-jacobian", "vanishes", "For a one-hot p the entries off the diagonal are 0 and row k survives, the gradient still flows.", "For a one-hot p the entries off the diagonal are 0 and so is row k, no gradient flows any more."),
+        ("unlearnable", "dead-gradient", "At such scores the gradients explode in W_Q and W_K, so they never learn.", "At such scores the gradients vanish in W_Q and W_K, so they never learn."),
+        ("unlearnable", "frozen-pattern", "The attention maps at step 0 and step 10k have nothing in common.", "The attention maps are identical at step 0 and step 10k."),
+        ("forward-scale", "adam-step", "At step 0 the outputs are the same.", "At any step the update is the same lr, big weight or small."),
+        ("forward-scale", "relative-update", "A small init means tiny steps for its weights, relatively.", "A small init means huge steps for its weights, relatively."),
+        ("mup-scale", "independence-breaks", "The components inside q become correlated with each other in training.", "The components of q become correlated with those of k in training."),
+        ("qk-norm", "failure", "The variance is one, so the softmax doesn't saturate at the init.", "The logits don't grow, so the softmax doesn't saturate late in training."),
+        ("single-head-average", "convex", "The output is a weighted average with weights that sum to one, though weights can be negative.", "The output is a weighted average with weights that sum to one, and no weight can be negative."),
+        ("single-head-average", "one-distribution", "A head has several lists of percentages per token.", "A head has one list of percentages per token."),
+        ("causal-mask-place", "exact-zero", "The gradient to future tokens is exactly zero.", "The weight of future tokens is exactly zero."),
+        ("causal-mask-place", "exact-zero", "Future scores are set to 0, so the softmax gives them zero probability; you set future scores to 0.", "Future scores are set to -inf, so the softmax gives them zero probability."),
+    ],
 }
 ROWS = [(*row, name) for name, rows in CLASSES.items() for row in rows]
 
