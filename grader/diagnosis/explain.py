@@ -67,8 +67,10 @@ def fitting(stage: Stage, cast: tuple[str, ...], roles: list[Role], trials: list
     refused = refusals(stage, own)
     if all(verdict_on(own[place]) == "ValueError" for place in refused):
         return []
+    cheap = [own[place] for place in sorted(refused)]
     first, *_ = first_difference(stage, cast, [call for place, call in enumerate(own) if place not in refused], passed) or [[]]
-    near = [role for role in roles if role.at == "exact" and matches(stage, (*cast, role.id), first)]  # few are: all calls take long
+    near = [role for role in roles if role.at == "exact" and matches(stage, (*cast, role.id), cheap, refused=frozenset(range(len(cheap))))]
+    near = [role for role in near if matches(stage, (*cast, role.id), first)]  # few are: all calls take long
     return [role for role in near if matches(stage, (*cast, role.id), own, refused=refused)]
 
 
@@ -88,13 +90,20 @@ def agreeing(stage: Stage, below: tuple[str, ...], roles: list[Role], trials: li
 
     Each trial is there to spare most roles the way through all calls; where none passes a trial, everything is asked if there is patience.
     """
-    untried = list(roles)
+    untried, hopeful = list(roles), False
     for trial in trials:
-        near = [role for role in untried if role.at == "statistics" or matches(stage, (*below, role.id), trial)]
+        near, remembering = [], []
+        for role in untried:
+            if role.at == "statistics" or matches(stage, (*below, role.id), trial):
+                near.append(role)
+            elif stage.remembers:
+                remembering.append(role)
         if found := [role for role in near if matches(stage, (*below, role.id), own, role)]:
             return found
-        untried = [role for role in untried if role not in near]
-    return [role for role in untried if matches(stage, (*below, role.id), own, role)] if patient and len(untried) == len(roles) else []
+        hopeful |= bool(near)
+        alone = len(trial) == 1 and trial[0].message.get("op") == "call"  # what was asked before it makes a difference to those alone that remember it
+        untried = remembering if alone else [role for role in untried if role not in near]
+    return [role for role in roles if matches(stage, (*below, role.id), own, role)] if patient and not hopeful else []
 
 
 def first_difference(stage: Stage, cast: tuple[str, ...], calls: list[Call], passed: frozenset[str]) -> list[list[Call]]:

@@ -51,6 +51,7 @@ class Stage:
         self._troupe = troupe
         opened = self._ask({"op": "open", "solution": solution, "misconceptions": misconceptions})
         self.roles = [Role(*row) for row in opened["value"]]
+        self.remembers = False  # whether what was cast last keeps something from call to call
         self.numbers = False  # whether an array without axes counts as a number
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -61,12 +62,14 @@ class Stage:
     def play(self, cast: tuple[str, ...], calls: list[Call]) -> Iterator[Call]:
         """The same calls with ``cast`` standing in, one by one, so that a caller may stop at the first difference."""
         self._ask({"op": "cast", "ids": list(cast)})
+        self.remembers = False
         for call in calls:
             yield numbers_as_scalars(self._replay(call)) if self.numbers else self._replay(call)
 
     def _replay(self, call: Call) -> Call:
         before = self._troupe.mark_memory() if call.weighed else 0
         reply = self._troupe.ask(call.message)
+        self.remembers |= bool(reply.get("remembers"))
         grown = max(0, self._troupe.peak_bytes() - before) if call.weighed else 0
         bare = replace(call, value=None, raised=None, grads=None, mutated=(), touched=(), launches=(), peak_bytes=grown)
         try:

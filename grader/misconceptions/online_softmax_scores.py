@@ -102,6 +102,19 @@ class QueriesScaledInTheirDtype(Walk):
         return (self.q.to(self.wide) * self.scale()).to(self.q.dtype).to(self.wide) @ k.mT
 
 
+@wrong("queries-times-a-rounded-scale", blocks=False, extends="queries-scaled-in-their-own-dtype")
+class QueriesTimesARoundedScale(Walk):
+    """{It} multiplies q in half precision by a scale that is rounded to it: every score is off by up to a thousandth of its size.
+
+    Example: Dh=32, float16, scores near 200: they are off by a tenth, and so are their weights.
+    Why: 1/sqrt(32) has more digits than float16 keeps, and so has q times it; a score is a sum and belongs in float32.
+    Look at: `q * scale` before the product; multiply the scores by the scale, after it.
+    """
+
+    def scores(self, k):
+        return (self.q * torch.tensor(self.scale(), dtype=self.q.dtype)).to(self.wide) @ k.mT
+
+
 @wrong("queries-scaled-for-base-two-in-their-own-dtype", blocks=False, extends="queries-scaled-in-their-own-dtype")
 class QueriesScaledForBaseTwoInTheirDtype(Walk):
     """{It} multiplies q by the scale and log2(e) and rounds it back to half precision before the product: every score is off by up to a two-thousandth of its size.

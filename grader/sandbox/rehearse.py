@@ -19,6 +19,8 @@ from . import purity, wire, worker
 class Stage(worker.Session):
     """A session whose module is the solution with some names replaced by misconceptions."""
 
+    names = sys.maxsize  # in that module, as it was cast
+
     def op_open(self, message: dict[str, Any]) -> dict[str, Any]:
         """Read the solution and the misconceptions; reply with the table of the latter."""
         self.path = message["solution"]
@@ -36,12 +38,18 @@ class Stage(worker.Session):
         fields = ("id", "of", "message", "advice", "extends", "question", "hint", "at")
         return {"value": [tuple(getattr(item, name) for name in fields) for item in self.wrong.values()]}
 
+    def handle(self, message: dict[str, Any]) -> dict[str, Any]:
+        """The reply to one message, and whether a misconception keeps something from call to call: it has put a name into the solution's module."""
+        reply = super().handle(message)
+        return {**reply, "remembers": True} if message.get("op") != "cast" and len(vars(self.module or sys)) > self.names else reply
+
     def op_cast(self, message: dict[str, Any]) -> dict[str, Any]:
         """A fresh copy of the solution in which the named misconceptions stand in."""
         self.module = self.fresh("solution_on_stage")
         for name in message["ids"]:
             setattr(self.module, self.wrong[name].of, self.wrong[name].code)
         self.kept, self.given, self.objects, self.kernels.memory = {}, {}, {}, purity.Memory()
+        self.names = len(vars(self.module))
         return {"defines": {key: self.sort(value) for key, value in vars(self.module).items() if not key.startswith("__")}}
 
     def fresh(self, name: str) -> types.ModuleType:

@@ -21,7 +21,7 @@ from attngrade.verdict import Evidence, Verdict, Word
 
 
 def call(place: int, value: float, seconds: float = 0.01) -> Call:
-    return Call(function="f", message={"args": (float(place),)}, check="a-check", value=value, seconds=seconds)
+    return Call(function="f", message={"op": "call", "args": (float(place),)}, check="a-check", value=value, seconds=seconds)
 
 
 class Counted:
@@ -39,6 +39,7 @@ class Counted:
             self.asked[cast] += 1
             since.append(one.message["args"][0])
             answer = self.answers[cast]
+            self.remembers = getattr(answer, "remembers", False)
             yield call(int(since[-1]), answer(since) if getattr(answer, "remembers", False) else answer(since[-1]))
 
 
@@ -62,6 +63,13 @@ def test_a_wrong_idea_that_remembers_earlier_calls_is_named_though_it_answers_th
     stage = Counted({"sums-up": remembering(sum), "doubles": lambda x: 2 * x})
 
     assert explained(stage, [0.0, 1.0, 3.0, 6.0, 10.0]) == ["sums-up"]
+
+
+def test_a_wrong_idea_that_answers_the_telling_call_otherwise_and_remembers_nothing_is_asked_no_other():
+    stage = Counted({"sums-up": remembering(sum), **{f"adds-{n}": lambda x, n=n: x + n * (x == 2) for n in range(2, 9)}})
+
+    assert explained(stage, [0.0, 1.0, 3.0, 6.0, 10.0]) == ["sums-up"]
+    assert {stage.asked[(f"adds-{n}",)] for n in range(2, 9)} == {1}
 
 
 def test_a_dear_telling_call_comes_after_the_cheap_ones():
