@@ -197,6 +197,36 @@ class OutputAddedFirst(Walk):
         return l * forget + p.sum(-1), (o + p @ v) * forget[..., None]
 
 
+@wrong("maximum-never-carried", tiles=(*TILES[:2], OWN), question="online-softmax-rescale")
+class NeverCarried(Walk):
+    """{It} works out the new maximum of every block and never makes it the old one: m stays -inf, so exp(m - m_new) = 0 forgets what went before.
+
+    Example: T_k=2 in blocks of one: the output is v1 whatever the scores are, and lse is -inf.
+    Why: the next block has to know what the state is measured from.
+    Look at: the end of the loop: m = m_new is missing.
+    """
+
+    def run(self):
+        m = torch.full(self.q.shape[:-1], NONE, dtype=self.wide, device=self.q.device)
+        l, o = torch.zeros_like(m), torch.zeros_like(self.q, dtype=self.wide)
+        for start in self.starts():
+            keys, k, v = self.block(start)
+            met = self.met(keys)
+            s = self.hide(self.scores(k), keys)
+            p = self.exp(s - self.anchor(self.top(m, s))[..., None])
+            l, o = torch.where(met, p.sum(-1), l), torch.where(met[:, None], p @ v, o)
+        return self.finish(m, l, o)
+
+    def met(self, keys):
+        """(T_q,): which rows meet a block at all: a kernel's tile of rows ends at the last key that one of them sees."""
+        rows = self.rows()[:, 0]
+        if self.tile and self.causal:
+            tall, long, *_ = right.TILES[self.q.dtype][self.d]
+            tall = tall if long == self.block_size else self.block_size
+            rows = (rows // tall + 1) * tall - 1
+        return keys[0] <= rows + (self.t_k - self.t_q) if self.causal and self.tile else torch.ones_like(rows, dtype=torch.bool)
+
+
 @wrong("old-state-rescaled-twice", tiles=TILES[:2], question="online-softmax-rescale")
 class RescaledTwice(Walk):
     """{It} multiplies the old output by exp(m_old - m_new) twice.
