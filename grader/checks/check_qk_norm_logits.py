@@ -164,7 +164,7 @@ def test_the_bound_is_the_least_one(submission, rng):
     bounds_tightly(submission.logit_bound(near, ones, _before=(ones, ones)), least_bound(near, ones), rel=1e-6, case=case)
     for width, dtype, rel in [(7, "float64", 1e-6), (10, "float32", 2e-5), (6, "float16", 4e-3), (11, "bfloat16", 3e-2),
                               (int(rng.integers(65, 140)), "float64", 1e-6)]:
-        for size in (1.0, 0.01, *((300.0,) if dtype == "float16" else ())):  # 300 * 300 is beyond float16
+        for size in (1.0, 0.01):
             (q_gain, exact_q), (k_gain, exact_k) = (stored(around(rng, size, width), dtype) for _ in range(2))
             got = submission.logit_bound(q_gain=q_gain, k_gain=k_gain)
             bounds_tightly(got, least_bound(exact_q, exact_k), rel=rel, case=f"{dtype} gains of size {size:g}, Dh={width}")

@@ -197,8 +197,36 @@ class OutputAddedFirst(Walk):
         return l * forget + p.sum(-1), (o + p @ v) * forget[..., None]
 
 
+class Stopping(Walk):
+    """A walk whose kernel ends, for each of its tiles of rows, at the last key that one of them sees."""
+
+    def met(self, keys):
+        """(T_q,): which rows meet a block at all."""
+        rows = self.rows()[:, 0]
+        if not (self.causal and self.tile):
+            return torch.ones_like(rows, dtype=torch.bool)
+        tall, long, *_ = right.TILES[self.q.dtype][self.d]
+        tall = tall if long == self.block_size else self.block_size
+        return keys[0] <= (rows // tall + 1) * tall - 1 + (self.t_k - self.t_q)
+
+    def run(self):
+        m = torch.full(self.q.shape[:-1], NONE, dtype=self.wide, device=self.q.device)
+        l, o = torch.zeros_like(m), torch.zeros_like(self.q, dtype=self.wide)
+        for start in self.starts():
+            keys, k, v = self.block(start)
+            met, s = self.met(keys), self.hide(self.scores(k), keys)
+            new = self.top(m, s)
+            at = self.anchor(new)
+            sum_, mixed = self.fold(l, o, self.exp(m - at), self.exp(s - at[..., None]), v)
+            l, o, m = torch.where(met, sum_, l), torch.where(met[:, None], mixed, o), torch.where(met, self.carried(m, new), m)
+        return self.finish(m, l, o)
+
+    def carried(self, m, new):
+        return new
+
+
 @wrong("maximum-never-carried", tiles=(*TILES[:2], OWN), question="online-softmax-rescale")
-class NeverCarried(Walk):
+class NeverCarried(Stopping):
     """{It} works out the new maximum of every block and never makes it the old one: m stays -inf, so exp(m - m_new) = 0 forgets what went before.
 
     Example: T_k=2 in blocks of one: the output is v1 whatever the scores are, and lse is -inf.
@@ -206,25 +234,37 @@ class NeverCarried(Walk):
     Look at: the end of the loop: m = m_new is missing.
     """
 
-    def run(self):
-        m = torch.full(self.q.shape[:-1], NONE, dtype=self.wide, device=self.q.device)
-        l, o = torch.zeros_like(m), torch.zeros_like(self.q, dtype=self.wide)
-        for start in self.starts():
-            keys, k, v = self.block(start)
-            met = self.met(keys)
-            s = self.hide(self.scores(k), keys)
-            p = self.exp(s - self.anchor(self.top(m, s))[..., None])
-            l, o = torch.where(met, p.sum(-1), l), torch.where(met[:, None], p @ v, o)
-        return self.finish(m, l, o)
+    def carried(self, m, new):
+        return m
 
-    def met(self, keys):
-        """(T_q,): which rows meet a block at all: a kernel's tile of rows ends at the last key that one of them sees."""
-        rows = self.rows()[:, 0]
-        if self.tile and self.causal:
-            tall, long, *_ = right.TILES[self.q.dtype][self.d]
-            tall = tall if long == self.block_size else self.block_size
-            rows = (rows // tall + 1) * tall - 1
-        return keys[0] <= rows + (self.t_k - self.t_q) if self.causal and self.tile else torch.ones_like(rows, dtype=torch.bool)
+
+@wrong("maximum-of-the-block-up-to-the-diagonal", blocks=False, tiles=(*TILES[:2], OWN), extends="maximum-of-the-block")
+class BlockMaximumToTheDiagonal(Stopping):
+    """{It} takes the maximum of the current block alone, not that of everything seen so far.
+
+    Example: scores 0 in the first block and -100 in the second: the factor exp(0 - (-100)) overflows float32.
+    Why: on paper any reference gives the same; only the running maximum keeps every factor at most 1.
+    Look at: the new maximum: max(m_old, max of the block).
+    """
+
+    def top(self, m, s):
+        return s.amax(-1)
+
+
+@wrong("empty-row-minus-infinity-twice-and-lse-spared", blocks=False, extends="empty-row-minus-infinity-twice", question="empty-row")
+class MinusInfinityTwiceLseSpared(Stopping):
+    """{It} subtracts -inf from -inf in rows that have seen no key: their output is NaN. (Their lse is right, since NaN isn't larger than 0.)
+
+    Example: T_q=2, T_k=1, causal: out[0] is NaN; it should be 0.
+    Why: exp(s - m) with s = m = -inf is exp(NaN). Replace m by 0 there before you subtract it.
+    Look at: the exponent, in rows whose maximum is still -inf.
+    """
+
+    def anchor(self, m):
+        return m
+
+    def safe(self, l):
+        return torch.where(l > 0, l, 1.0)
 
 
 @wrong("old-state-rescaled-twice", tiles=TILES[:2], question="online-softmax-rescale")

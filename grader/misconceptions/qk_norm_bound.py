@@ -28,18 +28,6 @@ def bound_without_root_dh(q_gain, k_gain):
     return _with_bound(lambda a, b: (a * b).abs().max())(q_gain, k_gain)
 
 
-@misconception("bound-in-the-dtype-of-the-gains", of="logit_bound")
-def bound_in_dtype_of_gains(q_gain, k_gain):
-    """Your bound multiplies the gains in their own dtype; in half precision the product is rounded, or beyond 65504.
-
-    Example: gains of 300 in float16, Dh = 4: right is 180000, yours is inf.
-    Why: the bound is a float of Python's, and 300 * 300 doesn't fit into float16.
-    Look at: `.double()` (or `.float()`) on both gains, before the product.
-    """
-    logit_bound(q_gain, k_gain)  # for its refusals
-    return float((q_gain * k_gain).abs().max()) * q_gain.shape[0] ** 0.5
-
-
 @misconception("bound-with-dh", of="logit_bound")
 def bound_with_dh(q_gain, k_gain):
     """Your bound has the factor Dh; the scale 1 / sqrt(Dh) of the logits is forgotten.

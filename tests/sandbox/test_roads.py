@@ -58,8 +58,15 @@ def the_same_by_a_link(x):
 '''
 SHARES = '''
 import ctypes, os, torch
-import scipy.special, sklearn.neural_network._base, sklearn.utils.extmath, torch._decomp, torch._refs
+import importlib, torch._decomp, torch._refs
 import triton.language as tl
+
+LIBRARIES = {}
+for name in ("scipy.special", "sklearn.utils.extmath", "sklearn.neural_network._base"):
+    try:
+        LIBRARIES[name] = importlib.import_module(name)
+    except ImportError:
+        pass
 
 def one(home, start, end): return next(value for name, value in vars(home).items() if name.startswith(start) and name.endswith(end) and "data" not in name)
 
@@ -68,9 +75,9 @@ def inside_a_reference(x): return one(torch._refs, "sof", "max").__wrapped__(x, 
 def of_the_decompositions(x): return one(torch._decomp.decompositions, "_sof", "max")(x, -1, False)
 def of_their_table(x):
     return next(value for name, value in torch._decomp.decomposition_table.items() if str(name) == "aten._softmax.default")(x, -1, False)
-def of_scipy(x): return torch.from_numpy(one(scipy.special, "sof", "max")(x.numpy(), -1))
-def of_scikit_learn(x): return torch.from_numpy(one(sklearn.utils.extmath, "sof", "max")(x.numpy()))
-def of_its_network(x): return one(sklearn.neural_network._base, "inplace_sof", "max")(x.numpy().copy())
+def of_scipy(x): return torch.from_numpy(one(LIBRARIES["scipy.special"], "sof", "max")(x.numpy(), -1))
+def of_scikit_learn(x): return torch.from_numpy(one(LIBRARIES["sklearn.utils.extmath"], "sof", "max")(x.numpy()))
+def of_its_network(x): return one(LIBRARIES["sklearn.neural_network._base"], "inplace_sof", "max")(x.numpy().copy())
 def of_triton(x): return one(tl, "sof", "max")(x)
 def of_tensor_expressions(x): return torch._C._te.lower("aten::" + "softmax", [x], [3, 4], None)
 def a_symbol(x):
@@ -84,6 +91,9 @@ def the_gradient_of_logsumexp(x):
     x = x.clone().requires_grad_()
     return torch.autograd.grad(torch.logsumexp(x, -1).sum(), x)[0]
 '''
+
+
+OF_LIBRARIES = {"of_scipy": "scipy", "of_scikit_learn": "sklearn", "of_its_network": "sklearn"}
 
 
 def roads(source: str) -> list[str]:
@@ -114,6 +124,8 @@ def test_a_norm_is_refused_on_the_road_of(road: str, loaded: Callable[[str, str]
 
 @pytest.mark.parametrize("road", roads(SHARES))
 def test_a_softmax_is_refused_on_the_road_of(road: str, loaded: Callable[[str, str], Ask]) -> None:
+    if road in OF_LIBRARIES:
+        pytest.importorskip(OF_LIBRARIES[road])
     with pytest.raises(Raised, match="off limits"):
         loaded("exercise06", SHARES)(road)
 
