@@ -77,9 +77,9 @@ def coarsest(message: Any) -> str:
 
 
 def same_memory(one: int, other: int) -> bool:
-    """Within a factor of three where it is much, and no further apart than what the system counts besides where it isn't."""
+    """No further apart than what the system counts besides; or within a factor of four where it is much (one copy of all scores, or one and what is made of it), of 1.5 where it isn't."""
     low, high = sorted((one, other))
-    return high - low <= UNSTEADY if high < MUCH else low * 3 >= high
+    return high - low <= UNSTEADY or low * (4 if high >= MUCH else 1.5) >= high
 
 
 def same_value(one: Any, other: Any, coarse: str = "float64") -> bool:
