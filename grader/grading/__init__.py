@@ -29,7 +29,7 @@ def grade(
     exercise: Exercise, data: bytes, *, name: str = "", limits: Limits | None = None, seed: int = 0, device: str = "cpu", isolation: str = "auto",
     warm: Callable[[], Worker] | None = None, on_result: Callable[[CheckResult], None] | None = None, flips: frozenset[str] = frozenset(),
 ) -> Verdict:
-    """The verdict on one submission's source. ``warm`` gives a started worker (used once); otherwise one is started here.
+    """The verdict on one submission's source. ``warm`` gives a started worker each time (the first, and one for kernels that run apart); otherwise they are started here.
 
     ``flips`` are the conventions that this submission was asked the other way round (variants.py).
     Raises JailError where the isolation asked for can't be had, and NoDevice where the host sees no such device. A fault of the grader's own is a verdict ``error``.

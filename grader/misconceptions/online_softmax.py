@@ -1,29 +1,31 @@
-"""What people get wrong in exercise 06: the running state and its end. Scores and masks, and merges, are in the files beside this one."""
+"""What people get wrong in exercise 06: the running state, and queries that see nothing. Scores, loops, merges and the rest are in the files beside this one."""
 
 import torch
 from attngrade.misconceptions import (
     listed,
-    misconception,
     online_softmax_calls,
     online_softmax_copies,
     online_softmax_loops,
+    online_softmax_lse,
     online_softmax_misfits,
+    online_softmax_numbers,
     online_softmax_programs,
+    online_softmax_results,
     online_softmax_scores,
     online_softmax_states,
+    online_softmax_sums,
+    online_softmax_tails,
     online_softmax_unions,
 )
-from attngrade.misconceptions.online_softmax_walk import BLOCKS, NONE, OWN, TILES, Walk, refuse_block_size, right, wrong
-
-LN2 = 0.6931471805599453
+from attngrade.misconceptions.online_softmax_walk import NONE, OWN, TILES, Walk, wrong
 
 
 class Beside:
     """The misconceptions of the files beside this one."""
 
     rooms = (
-        online_softmax_states, online_softmax_unions, online_softmax_scores, online_softmax_loops, online_softmax_programs, online_softmax_calls,
-        online_softmax_misfits, online_softmax_copies,
+        online_softmax_states, online_softmax_unions, online_softmax_scores, online_softmax_tails, online_softmax_loops, online_softmax_sums,
+        online_softmax_numbers, online_softmax_programs, online_softmax_calls, online_softmax_misfits, online_softmax_copies,
     )
     attngrade_misconceptions = tuple(item for room in rooms for item in listed(room))
 
@@ -390,286 +392,7 @@ class MeanOut(Walk):
         return torch.where((l == 0)[..., None], self.v.to(self.wide).mean(-2, keepdim=True), super().divide(l, o))
 
 
-# ---------------------------------------------------------------- lse
+class After:
+    """The misconceptions that are about what comes of the state."""
 
-
-@wrong("lse-in-base-two")
-class BaseTwo(Walk):
-    """{It} returns lse in base 2; the natural log is asked.
-
-    Example: two keys with score 0: you return 1, and log 2 = 0.693 is right.
-    Why: with log2(e) folded into the scale, m and log2(l) are in base 2: multiply by log 2 at the end.
-    Look at: `log2`, or an m that was taken of scaled-up scores.
-    """
-
-    def lse(self, m, l):
-        return super().lse(m, l) / LN2
-
-
-@wrong("lse-mixes-two-bases")
-class MixedBases(Walk):
-    """{It} adds a maximum in base 2 to a natural logarithm.
-
-    Example: one key with score 1: you return 1.443, and 1 is right.
-    Why: with log2(e) folded into the scale m is in base 2; l is a plain number either way. So lse = m * log 2 + log(l).
-    Look at: the m in m + log(l).
-    """
-
-    def lse(self, m, l):
-        return m / LN2 + torch.log(self.safe(l))
-
-
-@wrong("lse-takes-log2-of-the-sum")
-class LogTwoOfSum(Walk):
-    """{It} adds log2(l) to a natural maximum.
-
-    Example: two keys with score 0: you return 1, and log 2 = 0.693 is right.
-    Why: lse = m + log(l) with the natural log.
-    Look at: `log2`.
-    """
-
-    def lse(self, m, l):
-        return m + torch.log2(self.safe(l))
-
-
-@wrong("lse-without-the-maximum")
-class WithoutMaximum(Walk):
-    """{It} returns log(l) and forgets the maximum.
-
-    Example: one key with score 5: you return 0, and 5 is right.
-    Why: l = sum exp(s - m), so log sum exp(s) = m + log(l).
-    Look at: the line that sets lse.
-    """
-
-    def lse(self, m, l):
-        return torch.log(l)
-
-
-@wrong("lse-is-the-maximum")
-class MaximumAlone(Walk):
-    """{It} returns the maximum as lse and forgets log(l).
-
-    Example: two keys with score 0: you return 0, and log 2 = 0.693 is right.
-    Why: log sum exp(s) = m + log(l).
-    Look at: the line that sets lse.
-    """
-
-    def lse(self, m, l):
-        return m
-
-
-@wrong("lse-is-the-sum")
-class SumAlone(Walk):
-    """{It} returns the sum l in place of its logarithm.
-
-    Example: two keys with score 0: you return 2, and log 2 = 0.693 is right.
-    Why: lse = m + log(l).
-    Look at: the line that sets lse.
-    """
-
-    def lse(self, m, l):
-        return l
-
-
-@wrong("lse-adds-the-sum")
-class SumAdded(Walk):
-    """{It} returns m + l, without the logarithm.
-
-    Example: two keys with score 0: you return 2, and log 2 = 0.693 is right.
-    Why: lse = m + log(l).
-    Look at: the line that sets lse.
-    """
-
-    def lse(self, m, l):
-        return m + l
-
-
-@wrong("lse-negated")
-class Negated(Walk):
-    """{It} returns lse with the wrong sign.
-
-    Example: one key with score 5: you return -5, and 5 is right.
-    Why: lse = m + log(l).
-    Look at: the signs in the line that sets lse.
-    """
-
-    def lse(self, m, l):
-        return -super().lse(m, l)
-
-
-@wrong("lse-subtracts-the-log")
-class Subtracted(Walk):
-    """{It} returns m - log(l); the logarithm has to be added.
-
-    Example: two keys with score 0: you return -0.693, and 0.693 is right.
-    Why: sum exp(s) = exp(m) l, so lse = m + log(l).
-    Look at: the sign in the line that sets lse.
-    """
-
-    def lse(self, m, l):
-        return m - torch.log(self.safe(l))
-
-
-@wrong("lse-of-bare-scores")
-class BareLse(Walk):
-    """{It} returns the lse of the scores before they were scaled; the contract's lse is that of the scaled ones.
-
-    Example: one key with q . k = 8, Dh=16: you return 8, and 2 is right.
-    Why: lse is the log of the normaliser that the weights are divided by.
-    Look at: which scores the maximum and the sum behind lse are taken of.
-    """
-
-    def run(self):
-        class Bare(Walk):
-            def scale(self):
-                return 1.0
-
-        return super().run()[0], Bare(self.q, self.k, self.v, self.block_size, self.causal).run()[1]
-
-
-@wrong("lse-in-the-inputs-dtype")
-class LseDtype(Walk):
-    """{It} returns lse in the dtype of the inputs; it is float32 always.
-
-    Example: float16 (or float64) inputs: lse comes back in their dtype.
-    Why: lse is used to merge and to differentiate later; half precision is too coarse for an exponent.
-    Look at: the dtype of the tensor that holds lse.
-    """
-
-    def finish(self, m, l, o):
-        out, _ = super().finish(m, l, o)
-        return out, self.lse(m, l).to(self.q.dtype)
-
-
-@wrong("lse-keeps-an-axis")
-class LseAxis(Walk):
-    """{It} returns lse with a last axis of size 1; its shape is (B, H, T_q).
-
-    Example: shape (2, 3, 5, 1) where (2, 3, 5) is asked.
-    Why: one number for each query.
-    Look at: `keepdim=True`: squeeze it away at the end.
-    """
-
-    def finish(self, m, l, o):
-        out, lse = super().finish(m, l, o)
-        return out, lse.unsqueeze(-1)
-
-
-@wrong("lse-transposed")
-class LseTransposed(Walk):
-    """{It} returns lse as (B, T_q, H); it is (B, H, T_q).
-
-    Example: shape (2, 5, 3) where (2, 3, 5) is asked.
-    Why: lse goes with out, which is (B, H, T_q, Dh).
-    Look at: the shape in which lse was allocated.
-    """
-
-    def finish(self, m, l, o):
-        out, lse = super().finish(m, l, o)
-        return out, lse.transpose(1, 2).contiguous()
-
-
-# ---------------------------------------------------------------- precision and memory
-
-
-@wrong("output-stays-wide")
-class StaysWide(Walk):
-    """{It} returns the output in float32; it has the dtype of q.
-
-    Example: float16 inputs: out comes back as float32.
-    Why: sums run in float32, and the result is cast back once, at the end.
-    Look at: the last line: `.to(q.dtype)`.
-    """
-
-    def finish(self, m, l, o):
-        return self.divide(l, o), self.lse(m, l).float()
-
-
-@wrong("float64-computed-in-float32", kernel=False)
-class Narrowed(Walk):
-    """{It} computes float64 inputs in float32.
-
-    Example: float64: the result agrees to seven digits and no further.
-    Why: half precision is to be lifted to float32, and float64 keeps its own.
-    Look at: `.float()` on q, k or v, or tensors allocated with dtype=torch.float32: torch.promote_types(q.dtype, torch.float32).
-    """
-
-    def width_of_sums(self):
-        return torch.float32
-
-
-@wrong("halves-computed-in-halves", kernel=False)
-class InHalves(Walk):
-    """{It} computes scores, exponentials and sums in the inputs' half precision; they have to be float32.
-
-    Example: 3001 equal scores in float16: the sum of ones stops growing at 2048. q . k beyond 65504 is infinite.
-    Why: float16 has 11 bits and bfloat16 8: a sum of many small terms loses them.
-    Look at: `.float()` for q and for each block of k and v; out is cast back once at the end.
-    """
-
-    def width_of_sums(self):
-        return self.q.dtype
-
-    def scores(self, k):
-        return (self.q @ k.mT) * self.scale()
-
-
-@wrong("halves-scaled-in-halves", kernel=False, extends="halves-computed-in-halves")
-class ScaledInHalves(InHalves):
-    __doc__ = InHalves.__doc__
-
-    def scores(self, k):
-        return Walk.scores(self, k)
-
-
-@misconception("blocks-all-scores-at-once", of=BLOCKS, question="attention-memory")
-def all_at_once(q, k, v, block_size, causal=False):
-    """Your part 2 holds the scores of all keys at once; the point is to hold one block of them.
-
-    Example: T_q = T_k = 6144: 144 MiB of scores for one head, and a block of 16 keys needs less than 1 MiB.
-    Why: with a running maximum, sum and output nothing of size T_q x T_k is ever needed.
-    Look at: a product q @ k^T with all of k in it.
-    """
-    refuse_block_size(block_size)
-    right._refuse_misfits(q, k, v)
-    return Walk(q, k, v, k.shape[2], causal).run()
-
-
-@wrong("whole-mask", kernel=False, question="attention-memory")
-class WholeMask(Walk):
-    """{It} builds the causal mask of all keys at once, T_q x T_k entries.
-
-    Example: T_q = T_k = 6144: 36 MiB as booleans, and more for the numbers that are compared.
-    Why: the mask of a block needs the rows and the keys of that block alone.
-    Look at: `tril`, `triu` or a comparison of arange(T_k) with all rows: build the columns from start to start + n.
-    """
-
-    def hide(self, s, keys):
-        if not self.causal:
-            return s
-        if not hasattr(self, "mask"):
-            self.mask = self.visible(self.rows(), torch.arange(self.t_k, device=keys.device))
-        return s.masked_fill(~self.mask[:, keys[0] : keys[-1] + 1], NONE)
-
-
-@wrong("outputs-of-all-blocks-kept", kernel=False, question="attention-memory")
-class KeptOutputs(Walk):
-    """{It} keeps the state of every block in a list and merges at the end: T_k / block_size outputs of size T_q x Dh.
-
-    Example: T_q = T_k = 6144, Dh=14, blocks of 16: 384 outputs take 126 MiB, and one takes 336 KiB.
-    Why: a running state is merged with each block as it comes; nothing else has to stay.
-    Look at: a list that grows inside the loop, or `torch.stack` after it.
-    """
-
-    def run(self):
-        states = []
-        for start in self.starts():
-            keys, k, v = self.block(start)
-            s = self.hide(self.scores(k), keys)
-            m = s.amax(-1)
-            p = torch.exp(s - self.anchor(m)[..., None])
-            states.append((m, p.sum(-1), p @ v))
-        m, l, o = states[0]
-        for state in states[1:]:
-            m, l, o = right.merge_states((m, l, o), state)
-        return self.finish(m, l, o)
+    attngrade_misconceptions = tuple(item for room in (online_softmax_lse, online_softmax_results) for item in listed(room))

@@ -5,12 +5,14 @@ import math
 import numpy as np
 from attngrade.misconceptions import misconception
 from attngrade.misconceptions.variance_draws import *  # noqa: F403
+from attngrade.misconceptions.variance_draws_forms import *  # noqa: F403
 from attngrade.misconceptions.variance_errors import *  # noqa: F403
 from attngrade.misconceptions.variance_laws import *  # noqa: F403
 from attngrade.misconceptions.variance_moments import *  # noqa: F403
 from attngrade.misconceptions.variance_parts import refuse_width
 from attngrade.misconceptions.variance_scale import *  # noqa: F403
 from attngrade.misconceptions.variance_z import *  # noqa: F403
+from attngrade.misconceptions.variance_z_ends import *  # noqa: F403
 
 
 def refuse(d_k, var_q, var_k):

@@ -109,7 +109,7 @@ class Description:
         if isinstance(value, np.generic):
             return self.value(value.item())
         if isinstance(value, enum.IntEnum):
-            return ["plain", int(value)] if not isinstance(kind, enum.EnumMeta) else ["enum", kind.__name__, [[name, int(one)] for name, one in kind.__members__.items()], int(value)]
+            return ["enum", kind.__name__, [[name, int(one)] for name, one in kind.__members__.items()], int(value)]
         if isinstance(value, np.dtype) or kind.__module__ == "torch":
             return ["dtype", str(value).removeprefix("torch."), "torch" if kind.__module__ == "torch" else "numpy"]
         if isinstance(innermost(value), types.FunctionType) and innermost(value) is not value and not purity.of_triton(innermost(value)):
@@ -170,7 +170,7 @@ def wanted(code):
 
 
 def source(function):
-    """The text of a function without its decorators, default values and annotations, and where it stands in its file. Raises NotTriton."""
+    """The lines of a function and where it stands in its file; who runs it takes its text alone (``relaunch.py``). Raises NotTriton."""
     try:
         lines, first = inspect.getsourcelines(function)
         node = ast.parse(textwrap.dedent("".join(lines))).body[0]

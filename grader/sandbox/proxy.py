@@ -202,7 +202,7 @@ class Submission:
         resident, started = self._worker.mark_memory(), time.monotonic()
         relay = self._relay(sent)
         with self._gauged(gauged) as seen:
-            reply = self._worker.ask(sent, None) if relay is None else self._worker.ask({**sent, "during": None, "decoy": False}, relay)
+            reply = self._worker.ask(sent if relay is None else {**sent, "during": None, "decoy": False}, relay)
         call = Call(
             function, message, check=self.check, seconds=time.monotonic() - started, peak_bytes=max(0, self._worker.peak_bytes() - resident),
             seen_bytes=seen.growth if seen is not None else None,

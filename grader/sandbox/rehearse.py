@@ -19,7 +19,7 @@ from . import purity, wire, worker
 class Stage(worker.Session):
     """A session whose module is the solution with some names replaced by misconceptions."""
 
-    names = sys.maxsize  # in that module, as it was cast
+    names = 0  # in that module, as it was cast
 
     def op_open(self, message: dict[str, Any]) -> dict[str, Any]:
         """Read the solution and the misconceptions; reply with the table of the latter."""
@@ -41,7 +41,7 @@ class Stage(worker.Session):
     def handle(self, message: dict[str, Any]) -> dict[str, Any]:
         """The reply to one message, and whether a misconception keeps something from call to call: it has put a name into the solution's module."""
         reply = super().handle(message)
-        return {**reply, "remembers": True} if message.get("op") != "cast" and len(vars(self.module or sys)) > self.names else reply
+        return {**reply, "remembers": True} if self.module is not None and len(vars(self.module)) > self.names else reply
 
     def op_cast(self, message: dict[str, Any]) -> dict[str, Any]:
         """A fresh copy of the solution in which the named misconceptions stand in."""

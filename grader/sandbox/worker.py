@@ -74,7 +74,6 @@ class Argument:
         else:
             self.value = view[()] if array.kind == "scalar" else view
         self.device = device
-        self.facts = shown(self.value)
 
     @staticmethod
     def build(array: wire.Array) -> np.ndarray:
