@@ -79,9 +79,9 @@ def usable(part, right):
 LATER_CALLS = 9  # before a result is read again: buffers may be used by turns
 
 
-def history(submission, rng, function, ask, width):
+def history(submission, rng, function, ask, width, batch=2):
     """Calls with the same shapes and other values, read again after the caller has written into them."""
-    first, second = (qkv(rng, 4, 6, heads=2, width=width, dtype="float32") for _ in range(2))
+    first, second = (qkv(rng, 4, 6, batch=batch, heads=2, width=width, dtype="float32") for _ in range(2))
     for causal in (True, False, True):
         one = ask(first, causal, _keep=True)
         no_traces(submission, one, function)

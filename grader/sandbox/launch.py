@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import enum
+import functools
 import inspect
 import math
 import sys
@@ -169,6 +170,7 @@ def wanted(code):
     return found
 
 
+@functools.lru_cache(maxsize=256)
 def source(function):
     """The lines of a function and where it stands in its file; who runs it takes its text alone (``relaunch.py``). Raises NotTriton."""
     try:

@@ -60,10 +60,11 @@ class Rebuilt:
         if number in self.functions:
             return self.functions[number]
         told, triton = self.told["functions"][number], sys.modules["triton"]
-        text, name = header_and_body(told, self.by_name(told["globals"]))
+        named = self.by_name(told["globals"])
+        text, name = header_and_body(told, named)
         file = f"{FOLDER}{number}_{abs(hash(text)):x}.py"
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        space = {"__builtins__": builtins, "__name__": "kernels", LANGUAGE: triton.language}
+        space = {"__builtins__": builtins, "__name__": "kernels", **({LANGUAGE: triton.language} if named else {})}  # the interpreter spends a millisecond on each name of it
         exec(compile(text, file, "exec", dont_inherit=True), {**space, CONSTEXPR: None, **{FOLDED.format(name): None for name in told["defaults"]}}, apart := {})
         made = types.FunctionType(apart[name].__code__, space, name)
         made.__annotations__ = dict.fromkeys(told["constexpr"], triton.language.constexpr)
