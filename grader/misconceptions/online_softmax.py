@@ -12,6 +12,7 @@ from attngrade.misconceptions import (
     online_softmax_programs,
     online_softmax_results,
     online_softmax_scores,
+    online_softmax_split,
     online_softmax_states,
     online_softmax_sums,
     online_softmax_tails,
@@ -24,7 +25,7 @@ class Beside:
     """The misconceptions of the files beside this one."""
 
     rooms = (
-        online_softmax_states, online_softmax_unions, online_softmax_scores, online_softmax_tails, online_softmax_loops, online_softmax_sums,
+        online_softmax_states, online_softmax_unions, online_softmax_scores, online_softmax_tails, online_softmax_loops, online_softmax_split, online_softmax_sums,
         online_softmax_numbers, online_softmax_programs, online_softmax_calls, online_softmax_misfits, online_softmax_copies,
     )
     attngrade_misconceptions = tuple(item for room in rooms for item in listed(room))
