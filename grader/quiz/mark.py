@@ -18,7 +18,7 @@ from .marking.shams import copied, has_sentences, is_list, is_separated, mute_li
 from .marking.spelling import known_words
 from .marking.tokens import Text, read
 from .marking.undecided import only_supposed
-from .marking.withdrawal import mute
+from .marking.withdrawal import CHECKING, mute
 from .question import Point, Question, Reject
 
 A_SENTENCE = 15  # words: in fewer the second reader finds too little to doubt what a pattern met
@@ -132,9 +132,9 @@ def _mark_point(point: Point, rubric: _Rubric, reading: _Reading) -> PointMark:
 
 
 def _comes_after(asserted: Instance, instance: Instance, reading: _Reading) -> bool:
-    """Words after a correction, or a sentence after one that only supposes or asks, are the final position; any other later sentence leaves the false claim standing."""
+    """Words after a correction or a check, or a sentence after one that only supposes or asks, are the final position; any other later sentence leaves the false claim standing."""
     content = reading.text.content
-    corrected = any(content[n].muted for n in range(instance.start, asserted.start))
+    corrected = any(content[n].muted or content[n].stem in CHECKING for n in range(instance.start, asserted.start))
     later = content[asserted.start].sentence > content[instance.end - 1].sentence
     return asserted.start >= instance.end and (corrected or (later and only_supposed(reading.text, content[instance.end - 1].sentence)))
 

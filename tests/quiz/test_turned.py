@@ -82,6 +82,41 @@ CLASSES = {  # what is turned round: (question, point, the wrong one, its right 
         ("causal-mask-place", "exact-zero", "The gradient to future tokens is exactly zero.", "The weight of future tokens is exactly zero."),
         ("causal-mask-place", "exact-zero", "Future scores are set to 0, so the softmax gives them zero probability; you set future scores to 0.", "Future scores are set to -inf, so the softmax gives them zero probability."),
     ],
+    "a formula that is dictated": [
+        ("softmax-jacobian", "formula", "It is p i times open bracket delta i j plus p j close bracket.", "It is p i times open bracket delta i j minus p j close bracket."),
+        ("softmax-jacobian", "formula", "It's p i times one minus p j for all i and j.", "It's p i times one minus p i on the diagonal and minus p i p j off the diagonal."),
+        ("mup-scale", "linear-growth", "They're trained and q dot k scales like root d k then.", "They align in training so there's no independence and q dot k scales like d k then."),
+    ],
+    "checked by its writer": [
+        ("softmax-jacobian", "formula", "J = diag(p) - pp^T... let me check the sign: so it's pp^T - diag(p).", "J = pp^T - diag(p)... let me check the sign: so it's diag(p) - pp^T."),
+        ("score-variance", "variances-add", "The variance is d_k. Let me check: with the squares the variance is d_k^2.", "The variance is d_k^2? Let me check with d_k = 2: 1 + 1 = 2, so the variance is d_k."),
+    ],
+    "which of the entries is zero": [
+        ("softmax-jacobian", "vanishes", "p_i(delta_ij - p_j), in which the off-diagonal ones become zero at a one hot.", "p_i(delta_ij - p_j), which becomes zero at a one hot."),
+        ("softmax-jacobian", "vanishes", "diag(p) - pp^T, which becomes the identity at a one hot.", "diag(p) - pp^T. That goes to zero for a one-hot p."),
+    ],
+    "the variances of factors, added": [
+        ("score-variance", "variances-add", "Every term has variance Var(q) + Var(k) = 2 and you add d_k of them, so 2 d_k.", "Var(q.k) = Var(q_1 k_1) + Var(q_2 k_2) + ... = d_k."),
+        ("score-variance", "variances-add", "I think it's 2*d_k? Every term has variance 2 and you add d_k of them.", "All 2*d_k numbers are independent, of variance one, and the variance is d_k."),
+        ("score-variance", "term-moments", "Each term has variance Var(q) + Var(k) = 2.", "Each term has variance Var(q) * Var(k) = 1."),
+    ],
+    "a divisor, named": [
+        ("score-variance", "std", "Every product has variance one. Then you sum them and normalise by sqrt(d_k).", "Every product has variance one. Then you sum them, the std is sqrt(d_k), so you normalise by sqrt(d_k)."),
+    ],
+    "small where it is huge": [
+        ("forward-scale", "relative-update", "With a small init the change per step is negligible relative to the weights.", "With a small init the change per step is huge relative to the weights."),
+        ("forward-scale", "relative-update", "Each update of lr is tiny compared to the small weight.", "Each update of lr is tiny compared to a normal-size weight and huge compared to a small one."),
+    ],
+    "what is added up": [
+        ("mup-scale", "linear-growth", "With more heads the sum over heads adds up h contributions, each d_k wide, so the total is h*d_k.", "With aligned vectors the sum over the components of a head adds up contributions of one sign, so the total is proportional to d_k."),
+    ],
+    "before the projections": [
+        ("qk-norm", "what", "You batchnorm the hidden states before the projections to Q and K.", "You RMS-norm Q and K after the projections, before the dot product."),
+        ("qk-norm", "what", "Normalise the token embeddings before computing queries and keys.", "Normalise queries and keys before computing their dot product."),
+    ],
+    "an order without a place": [
+        ("causal-mask-place", "normaliser", "You need to do it in the right order, otherwise the rows don't sum to one.", "You need to do it before the softmax, otherwise the rows don't sum to one."),
+    ],
 }
 ROWS = [(*row, name) for name, rows in CLASSES.items() for row in rows]
 
@@ -111,3 +146,10 @@ def test_terms_between_commas_with_a_sign_or_two_among_them_are_a_list() -> None
 def test_a_power_in_words_is_a_root() -> None:
     assert "std" in earned("score-variance", "A raw score's standard deviation is d_k to the power one half.")
     assert "std" not in earned("score-variance", "A raw score's standard deviation is d_k to the power one.")
+
+
+def test_a_negator_ends_where_the_next_sentence_of_a_dictated_answer_begins() -> None:
+    said = "one head has one set of weights for every query so say the verb wants its subject and its object half of each is not a thing you can use "
+
+    assert "blend-loses" in earned("single-head-average", said + "with two heads you get one of each side by side")
+    assert "blend-loses" not in earned("single-head-average", said + "and two heads do not get you one of each side by side")

@@ -160,7 +160,7 @@ class Lexicon:
         candidates = self._words.get(word[0], []) + (self._words.get(swapped, []) if swapped != word[0] else [])
         base = stem(word)
         best, nearest = most + 1, word
-        for candidate in sorted(candidates):
+        for candidate in sorted(candidates, key=lambda each: (each not in self._known, each)):  # words before stems
             far = min(distance(word, candidate, most), distance(base, candidate, most) if len(base) > 4 else most + 1)
             if far < best:
                 best, nearest = far, candidate

@@ -12,6 +12,9 @@ from .tokens import Token
 from .words import NEGATORS, stem
 
 _FORWARD = 8  # tokens that a negator reaches at most
+_BREATH = 30  # tokens without a comma or a stop: so long is only what was dictated
+_SUBJECTS = frozenset(["i", "you", "we", "it", "they"])
+_FRONTED = frozenset(["with", "in", "at", "for", "after", "by", "on"])
 _IDIOMS = frozenset(["matter", "only", "just", "merely", "simply", "sure", "wonder", "mention", "doubt", "least", "necessarily", "mind", "care"])
 _OFF = "something what true allowed needed required possible permitted assumed right used case correct prevented avoided stopped necessary"
 _CALLED_OFF = frozenset(_OFF.split())
@@ -149,7 +152,18 @@ def _scope_end(tokens: list[Token], at: int) -> int:
     if word in ("neither", "nor"):
         return min(sentence_end(tokens, at), at + 12)
     end = min(_list_end(tokens, at), at + 1 + _FORWARD)
+    end = _run_on(tokens, at, end)
     return next((n for n in range(at + 2, end - 1) if tokens[n].word == "and" and tokens[n + 1].word in VERBS), end)  # "get no gradient and keep looking"
+
+
+def _run_on(tokens: list[Token], at: int, end: int) -> int:
+    """`it's not a thing you can use with two heads you'd get ...`, dictated without a stop: where the next sentence begins."""
+    own = sum(token.segment == tokens[at].segment for token in tokens)
+    subjects = [n for n in range(at + 1, end) if tokens[n].word in _SUBJECTS and n + 1 < len(tokens)]
+    follows = next((n for n in subjects[1:] if tokens[n + 1].word in VERBS or tokens[n + 1].stem == "be"), end)
+    if own < _BREATH or follows == end:
+        return end
+    return next((n for n in range(follows - 1, max(at, follows - 4), -1) if tokens[n].word in _FRONTED), follows)
 
 
 def _list_end(tokens: list[Token], at: int) -> int:

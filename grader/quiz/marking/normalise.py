@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from .dictated import DICTATED
 from .notation import ENTRIES, width_letter
 from .places import Change, shortened, substitute
 
@@ -73,6 +74,7 @@ _LATEX: list[tuple[str, Change]] = [
     (r"(?<=[\w)])\s+\^\s*(?=[({\d-])", "^"),
 ]
 _ATOMS: list[tuple[str, Change]] = [
+    *DICTATED,
     *ENTRIES,
     (r"\bby\s+no\s+(?:means|stretch(?:\s+of\s+\w+\s+imagination)?)\b|\bin\s+no\s+(?:way|sense|case|respect|manner)\b", " not "),
     (r"\bunder\s+no\s+circumstances?\b|\bon\s+no\s+account\b|\banything\s+but\b", " not "),

@@ -15,7 +15,8 @@ _TOKEN = re.compile(
 )
 _CONJUNCTIONS = "but so because since while whereas which then hence thus therefore though however if when unless where who yet except -> and as"
 _BREAKS_CLAUSE = frozenset(_CONJUNCTIONS.split())
-_NEW_CLAUSE = re.compile(r"\s+(?:the|it|they|that|this|these|we|you|so|there|its|their|then|i|if|when|one|once|as|after|with|because|since)\b")
+_PREDICATE = r"(?:is|are|scales?|grows?|stays?|becomes?|adds?|goes|gets?|saturates?|vanishes|has|can|will|would)\b"
+_NEW_CLAUSE = re.compile(rf"\s+(?:(?:q\.k|d_k|scores?|logits?|variances?|gradients?|softmax|training|everything|nothing)\s+{_PREDICATE}|(?:the|it|they|that|this|these|we|you|so|there|its|their|then|i|if|when|one|once|as|after|with|because|since)\b)")
 _SMALL = re.compile(r"\d+(?:\.\d+)?e-(?:[4-9]|\d\d+)")
 _TAKES_AS = frozenset(["out", "act", "acts", "serve", "serves", "count", "counts", "seen", "treated", "regarded", "known", "such", "used"])
 _AUXILIARIES = frozenset(["be", "do", "have", "can", "will", "would", "could", "should"])

@@ -36,6 +36,7 @@ _WITHDRAW = _by_first(
     "no actually;wait actually;wait;i mean;i meant;no hang on;hang on;no that be wrong;let me fix;let me redo;let me correct;uh no;er no;ugh no;nope;make that;"
     "ignore that;forget that;no no;hmm sign;wait sign;hm sign;wrong sign;sign error;sign be wrong"
 )
+CHECKING = frozenset(["check", "verify", "recheck", "hmm", "hm"])  # "J = pp^T - diag(p), let me check the sign ... so diag(p) - pp^T": what follows is the final word
 _TELLING = frozenset(["tell", "say", "explain", "justify", "remember", "recall", "know", "writ"])
 _STARTERS = frozenset(["no", "wait", "oh", "hm", "hmm", "actually", "ah", "oops", "sorry", "nope", "er", "uh", "um"])
 _ADVERBS = frozenset(["sometimes", "frequently", "usually", "commonly", "occasionally", "generally", "mistakenly", "wrongly"])
