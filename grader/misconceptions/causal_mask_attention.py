@@ -213,6 +213,17 @@ def future_zero(q, k, v):
     return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, 0.0).softmax(-1))
 
 
+@misconception("future-scores-set-to-zero-then-emptied", of="causal_attention", question="causal-mask-place")
+def future_zero_then_emptied(q, k, v):
+    """You set the scores of the future to 0 and take its weights away after the softmax: what is left of a row no longer sums to 1.
+
+    Example: the first of two tokens has to come out as its own value; with a score of 0 yours is half of it.
+    Why: exp(0) is 1, so hidden keys are in the sum that you divide by, whether you drop them afterwards or not.
+    Look at: `scores * mask` before the softmax and `weights * mask` behind it: -inf before it does both.
+    """
+    return weighed_by(q, k, v, lambda scores, mask: scores.masked_fill(~mask, 0.0).softmax(-1).masked_fill(~mask, 0.0))
+
+
 @misconception("large-scores-leak", of="causal_attention", question="finite-mask-value")
 def large_leak(q, k, v):
     """You add -1e9 to the scores of the future: a score larger than that still wins, and rows that see nothing share evenly.

@@ -195,6 +195,33 @@ def half_prescaled(q, k, v):
     return weights @ v
 
 
+@misconception("queries-scaled-in-half-precision-only", of="causal_attention", extends="scores-in-half-precision")
+def half_prescaled_only(q, k, v):
+    """With half precision you scale q and multiply it with k in float16 or bfloat16, and widen afterwards: the scores are rounded already.
+
+    Example: a float16 score near 1470 is a whole number: differences below 1, which decide the weights, are gone.
+    Why: sums run in float32; widening a rounded number doesn't bring its digits back.
+    Look at: the `.float()` belongs to q and k, before the scale and the product.
+    """
+    scores, mask, values = parts(q, k, v)
+    scores = ((q * q.shape[-1] ** -0.5) @ k.mT).to(scores.dtype)
+    return (right.masked_softmax(scores, mask) @ values).to(q.dtype)
+
+
+@misconception("queries-and-keys-scaled-in-half-precision", of="causal_attention", extends="scores-in-half-precision")
+def half_scaled_by_the_fourth_root(q, k, v):
+    """With half precision you scale q and k and multiply them in float16 or bfloat16, and widen afterwards: the scores are rounded already.
+
+    Example: a float16 score near 1470 is a whole number: differences below 1, which decide the weights, are gone.
+    Why: a fourth root on each side keeps large products finite, but sums run in float32; widening a rounded number doesn't bring its digits back.
+    Look at: the `.float()` belongs to q and k, before the scale and the product.
+    """
+    scores, mask, values = parts(q, k, v)
+    scale = q.shape[-1] ** -0.25
+    scores = ((q * scale) @ (k * scale).mT).to(scores.dtype)
+    return (right.masked_softmax(scores, mask) @ values).to(q.dtype)
+
+
 @misconception("scores-rounded-to-half-precision", of="causal_attention", extends="scores-in-half-precision")
 def half_rounded(q, k, v):
     """With half precision your scores are float16 or bfloat16 for a moment, and float32 again from the softmax on: the digits are gone.

@@ -266,6 +266,17 @@ def left_out(q, k, v):
     return right.causal_attention(q, k, v)[:, :, max(0, q.shape[-2] - k.shape[-2]):]
 
 
+@wrong_attention("empty-queries-at-the-end", question="causal-alignment")
+def empty_at_the_end(q, k, v):
+    """With more queries than keys your rows of zeros stand at the end; the first queries are those that see nothing.
+
+    Example: T_q=3, T_k=2: rows 0 and 1 of your result belong to queries 1 and 2, and row 2 is zero; row 0 has to be.
+    Why: the last query sits on the last key, so T_q - T_k queries come before the first key.
+    Look at: the side on which you pad: `pad(out, (0, 0, missing, 0))` puts the zeros in front.
+    """
+    return right.causal_attention(q, k, v).roll(-max(0, q.shape[-2] - k.shape[-2]), -2)
+
+
 # ---------------------------------------------------------------- gradients
 
 

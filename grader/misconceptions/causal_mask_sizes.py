@@ -70,6 +70,18 @@ def cut_to_keys(t_q, t_k=None, device=None):
     return right.causal_mask(t_k, t_k, device)[max(0, t_k - t_q):] if t_q >= 0 else right.causal_mask(t_q, t_k, device)
 
 
+@wrong_mask("more-queries-emptied-at-the-end", question="causal-alignment")
+def emptied_at_the_end(t_q, t_k=None, device=None):
+    """With more queries than keys your empty rows stand at the end; the first queries are those that see nothing.
+
+    Example: t_q=3, t_k=2: your rows are TF, TT, FF, and right are FF, TF, TT.
+    Why: the last query sits on the last key, so t_q - t_k queries come before the first key.
+    Look at: a square mask that is filled up with rows of False: they belong in front.
+    """
+    mask = right.causal_mask(t_q, t_k, device)
+    return mask.roll(-max(0, t_q - mask.shape[1]), 0)
+
+
 @wrong_mask("unequal-sizes-refused", question="causal-alignment")
 def sizes_unequal_refused(t_q, t_k=None, device=None):
     """You refuse T_q and T_k of different size; both may be any.

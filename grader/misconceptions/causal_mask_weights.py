@@ -181,6 +181,33 @@ def zeroed_scores(scores, mask):
     return filled(widened(scores), mask, 0.0).softmax(-1).to(scores.dtype)
 
 
+@misconception("hidden-scores-set-to-zero-then-emptied", of="masked_softmax", question="causal-mask-place")
+def zeroed_then_emptied(scores, mask):
+    """You set hidden scores to 0 and take their weights away after the softmax: what is left of a row no longer sums to 1.
+
+    Example: scores [[0, 5]], mask [[True, False]]: you return [[0.5, 0]], and [[1, 0]] is right.
+    Why: exp(0) is 1, so hidden keys are in the sum that you divide by, whether you drop them afterwards or not.
+    Look at: `scores * mask` before the softmax and `weights * mask` behind it: -inf before it does both.
+    """
+    return filled(widened(scores), mask, 0.0).softmax(-1).masked_fill(~mask, 0.0).to(scores.dtype)
+
+
+@misconception("hidden-exponentials-in-the-sum", of="masked_softmax", question="causal-mask-place")
+def hidden_in_the_sum(scores, mask):
+    """You set hidden scores to 0, sum all the exponentials and drop the hidden ones from the numerator alone: rows no longer sum to 1.
+
+    Example: scores [[0, 5]], mask [[True, False]]: you return [[0.5, 0]], and [[1, 0]] is right. Visible scores far below 0 end in NaN: exp(0 - maximum) overflows.
+    Why: a hidden key has to be missing from the sum that everything is divided by, too.
+    Look at: the order of two lines: the mask comes first, then the sum.
+    """
+    wide = filled(widened(scores), mask, 0.0)
+    if not wide.shape[-1]:
+        return right.masked_softmax(scores, mask)
+    top = wide.masked_fill(~mask, float("-inf")).amax(-1, keepdim=True)
+    exponentials = (wide - top.masked_fill(top == float("-inf"), 0.0).detach()).exp()
+    return (exponentials * mask / exponentials.sum(-1, keepdim=True)).to(scores.dtype)
+
+
 @misconception("mask-not-used-in-the-softmax", of="masked_softmax", question="causal-mask-place")
 def mask_unused(scores, mask):
     """Your weights are the softmax of all the scores: the mask has no effect.

@@ -196,3 +196,31 @@ def jacobian_in_float32(z):
     """
     with np.errstate(all="ignore"):
         return narrow(jacobian(softmax(np.asarray(z).astype(np.float32))), z)
+
+
+def columns_of_row(z, row):
+    """The Jacobian with the weights of one row of the batch along the columns of all."""
+    p = softmax(widen(z))
+    return narrow(p[..., :, None] * parts(p)[0] - p[..., :, None] * p.reshape(-1, p.shape[-1])[row], z)
+
+
+@wrong_entries("jacobian-columns-of-the-last-row")
+def columns_of_the_last_row(z):
+    """You multiply the weights of each row with those of the last row of the batch; the outer product of a row is p p^T, with p twice.
+
+    Example: z of shape (2, 3): the Jacobian of row 0 has p_i q_j in it, with q from row 1, so it isn't symmetric.
+    Why: the rows are separate softmaxes, and row b of the batch has a Jacobian of p[b] alone.
+    Look at: the second argument of the outer product: a `[-1]`, or a name that still holds the row that a loop saw last.
+    """
+    return columns_of_row(z, -1)
+
+
+@wrong_entries("jacobian-columns-of-the-first-row")
+def columns_of_the_first_row(z):
+    """You multiply the weights of each row with those of the first row of the batch; the outer product of a row is p p^T, with p twice.
+
+    Example: z of shape (2, 3): the Jacobian of row 1 has p_i q_j in it, with q from row 0, so it isn't symmetric.
+    Why: the rows are separate softmaxes, and row b of the batch has a Jacobian of p[b] alone.
+    Look at: the second argument of the outer product: a `[0]` that takes one row where the loop's own is meant.
+    """
+    return columns_of_row(z, 0)

@@ -253,3 +253,39 @@ def weights_rounded(z, grad):
     Look at: a call of your own softmax with z as it came; widen z first.
     """
     return narrow(product(widen(softmax(z)), widen(grad)), z)
+
+
+@wrong_product("vjp-in-float16-throughout")
+def float16_throughout(z, grad):
+    """With float16 scores everything is float16 in between: weights, gradient and shared sum; grad minus its weighted mean loses its digits.
+
+    Example: for grad near 100 float16 has steps of 0.06, and a float32 grad is rounded to them before anything is summed.
+    Why: sums run in float32; the result is cast back once, at the end.
+    Look at: casts to z.dtype: there is one, in the return line.
+    """
+    p = softmax(z)
+    return product(p, np.asarray(grad).astype(p.dtype))
+
+
+@wrong_product("vjp-shared-sum-of-the-last-row")
+def shared_of_the_last(z, grad):
+    """Every row loses the shared sum of the last row of the batch; each has a sum of its own.
+
+    Example: z of shape (2, 3): row 1 is right, and row 0 loses sum(p * grad) of row 1.
+    Why: the rows are separate softmaxes.
+    Look at: a name that is filled in a loop and used after it.
+    """
+    p, grad = softmax(widen(z)), widen(grad)
+    return narrow(p * (grad - total(p * grad).reshape(-1)[-1]), z)
+
+
+@wrong_product("vjp-shared-sum-of-the-first-row")
+def shared_of_the_first(z, grad):
+    """Every row loses the shared sum of the first row of the batch; each has a sum of its own.
+
+    Example: z of shape (2, 3): row 0 is right, and row 1 loses sum(p * grad) of row 0.
+    Why: the rows are separate softmaxes.
+    Look at: an index `[0]` behind the sum; `axis=-1, keepdims=True` keeps one for every row.
+    """
+    p, grad = softmax(widen(z)), widen(grad)
+    return narrow(p * (grad - total(p * grad).reshape(-1)[0]), z)

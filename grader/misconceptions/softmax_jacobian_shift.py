@@ -259,3 +259,38 @@ def two_axes_at_most(z, axis=-1):
     if np.ndim(z) > 2:
         raise ValueError("z must have one or two axes")
     return softmax(z, axis)
+
+
+@wrong_softmax("softmax-axis-moved-the-same-way-twice")
+def axis_moved_twice(z, axis=-1):
+    """You bring `axis` to the end and then move it the same way once more; the way back has source and destination the other way round.
+
+    Example: for shape (2, 3, 5) and axis=0 you return the shape (5, 2, 3). Two axes change places either way, so a matrix shows nothing.
+    Why: after the first move the axis stands at -1, and another one has its old place.
+    Look at: the last `np.moveaxis`, which goes from -1 to `axis`; a permutation is undone by its `np.argsort`, not by itself.
+    """
+    return np.moveaxis(np.moveaxis(softmax(z, axis), axis, -1), axis, -1)
+
+
+@wrong_softmax("softmax-axis-moved-to-the-front-twice")
+def axis_moved_to_the_front_twice(z, axis=-1):
+    """You bring `axis` to the front and then move it the same way once more; the way back has source and destination the other way round.
+
+    Example: for shape (2, 3, 5) and the last axis you return the shape (3, 5, 2). Two axes change places either way, so a matrix shows nothing.
+    Why: after the first move the axis stands at 0, and another one has its old place.
+    Look at: the last `np.moveaxis`, which goes from 0 to `axis`; a permutation is undone by its `np.argsort`, not by itself.
+    """
+    return np.moveaxis(np.moveaxis(softmax(z, axis), axis, 0), axis, 0)
+
+
+@wrong_softmax("softmax-rows-in-the-order-of-memory")
+def rows_in_memory_order(z, axis=-1):
+    """You take the rows in the order in which they lie in memory and put them back in the order of the axes.
+
+    Example: for shape (2, 3, 5) and axis=0 every weight is right and stands in another column.
+    Why: after `swapaxes` an array may lie in Fortran order; order="A" (or "K") then counts the first axis fastest, and an array that is built anew counts the last.
+    Look at: `order=` in `reshape`, `ravel` and `flatten`: leave it out both ways.
+    """
+    turned = np.swapaxes(np.asarray(z), axis, -1)
+    rows = softmax(turned.reshape((-1, turned.shape[-1]), order="A"))
+    return np.swapaxes(rows.reshape(turned.shape), axis, -1).copy()

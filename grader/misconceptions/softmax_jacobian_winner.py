@@ -233,3 +233,27 @@ def single_score_fails(z):
         raise IndexError("no other score")
     a, r, two, three = split(z)
     return narrow(r * root(a**2 * (1 + 2 * two) + inside(r, two, three)), z)
+
+
+@wrong_split("norm-single-score-keeps-its-axis")
+def single_score_keeps_its_axis(z):
+    """For a single score your zeros have the shape of z; the norm has one axis less, whatever n is.
+
+    Example: z of shape (4, 1) gives (4, 1), right is (4,); z=[2] gives [0], right is 0.
+    Why: a row has one norm, a row of one score too.
+    Look at: the special case for n = 1: `np.zeros(z.shape[:-1])`, or no special case at all.
+    """
+    a, r, two, three = split(z)
+    return narrow(np.zeros(np.shape(z)) if np.shape(z)[-1] == 1 else r * root(a**2 * (1 + 2 * two) + inside(r, two, three)), z)
+
+
+@wrong_split("norm-single-score-forgets-the-batch")
+def single_score_forgets_the_batch(z):
+    """For rows of a single score you return one 0 for all of them; every row has its own.
+
+    Example: z of shape (4, 1) gives 0, right is [0, 0, 0, 0].
+    Why: the result has the leading axes of z, whatever n is.
+    Look at: the special case for n = 1: `np.zeros(z.shape[:-1])`, or no special case at all.
+    """
+    a, r, two, three = split(z)
+    return narrow(np.float64(0) if np.shape(z)[-1] == 1 else r * root(a**2 * (1 + 2 * two) + inside(r, two, three)), z)

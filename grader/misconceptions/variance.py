@@ -11,6 +11,7 @@ from attngrade.misconceptions.variance_laws import *  # noqa: F403
 from attngrade.misconceptions.variance_moments import *  # noqa: F403
 from attngrade.misconceptions.variance_parts import refuse_width
 from attngrade.misconceptions.variance_scale import *  # noqa: F403
+from attngrade.misconceptions.variance_scale_terms import *  # noqa: F403
 from attngrade.misconceptions.variance_z import *  # noqa: F403
 from attngrade.misconceptions.variance_z_ends import *  # noqa: F403
 

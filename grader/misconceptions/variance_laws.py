@@ -42,6 +42,18 @@ def squared_length(rng, n, d_k, scale=1.0):
     return scale * rng.chisquare(d_k, n) * rng.standard_normal(n)
 
 
+@draws("draws-length-without-its-root-over-root-d-k")
+def squared_length_rescaled(rng, n, d_k, scale=1.0):
+    """You multiply a normal number by the squared length of q over sqrt(d_k); given q the deviation is |q|, the root of a chi-square variable.
+
+    Example: at d_k=3 the variance is 5, right is 3; at d_k=1 it is 3, right is 1.
+    Why: dividing by sqrt(d_k) brings |q|**2 near the size of |q|, but its square is d_k + 2 on average, and it scatters more.
+    Look at: `np.sqrt(rng.chisquare(d_k, n))`, and no division.
+    """
+    refuse_sample(n, d_k)
+    return scale * rng.chisquare(d_k, n) / np.sqrt(d_k) * rng.standard_normal(n)
+
+
 @draws("draws-difference-of-squares-not-halved")
 def not_halved(rng, n, d_k, scale=1.0):
     """You draw a difference of two chi-square variables and don't halve it: q_i k_i = (a**2 - b**2) / 2 for independent standard normal a, b.
@@ -163,6 +175,18 @@ def squeezed(rng, n, d_k, scale=1.0):
     """
     refuse_sample(n, d_k)
     return np.squeeze(right(rng, n, d_k, scale))
+
+
+@draws("draws-squeezed-to-a-number")
+def squeezed_to_a_number(rng, n, d_k, scale=1.0):
+    """For n=1 you return a plain number: `squeeze` took the axis of the draws with it, and arithmetic made a number of what was left.
+
+    Example: `sample_scores(rng, 1, 3)` is a float, right is an array of shape (1,).
+    Why: n draws are n entries, for n = 1 as well.
+    Look at: `squeeze()` without an axis; `squeeze(-1)` or an index takes the one that you mean.
+    """
+    refuse_sample(n, d_k)
+    return np.squeeze(right(rng, n, d_k, scale))[()]
 
 
 @draws("draws-of-one-component-refused")
