@@ -163,6 +163,18 @@ def split_assumes_packed_memory(x, n_heads):
     return x.as_strided((b, h, t, dh), (t * h * dh, dh, h * dh, 1), x.storage_offset())
 
 
+@misconception("split-without-swap-of-unpacked-memory", of="split_heads")
+def split_without_swap_of_unpacked_memory(x, n_heads):
+    """Your split_heads swaps the axes of a packed x alone; a view (a slice, a transpose) is reshaped straight to (B, H, T, Dh).
+
+    Example: x and x.contiguous() hold the same values, and your heads differ: the view's list of tokens is cut into heads.
+    Why: reshape copies where memory doesn't suit it, and still never moves an axis; the swap is needed for every layout.
+    Look at: the branch on `is_contiguous()`: reshape to (B, T, H, Dh) and transpose(1, 2) work for both.
+    """
+    b, t, h, dh = cut(x, n_heads)
+    return split_heads(x, n_heads) if x.is_contiguous() else x.reshape(b, h, t, dh)
+
+
 @misconception("split-needs-packed-memory", of="split_heads")
 def split_needs_packed_memory(x, n_heads):
     """Your split_heads works for packed tensors alone; for a view (a slice, a transpose) it ends in an error.

@@ -6,6 +6,7 @@ from attngrade.misconceptions.qk_norm_bound import *  # noqa: F403
 from attngrade.misconceptions.qk_norm_dtypes import *  # noqa: F403
 from attngrade.misconceptions.qk_norm_dtypes import memory
 from attngrade.misconceptions.qk_norm_eps import *  # noqa: F403
+from attngrade.misconceptions.qk_norm_gradients import *  # noqa: F403
 from attngrade.misconceptions.qk_norm_logits import *  # noqa: F403
 from attngrade.misconceptions.qk_norm_logits_form import *  # noqa: F403
 from attngrade.misconceptions.qk_norm_measures import *  # noqa: F403

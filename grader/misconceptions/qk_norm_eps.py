@@ -125,3 +125,20 @@ def mean_square_floored_at_eps(x, gain, eps=1e-6):
     Look at: clamp(min=eps) under the root.
     """
     return fitted(x, gain, lambda w: w / mean_square(w).clamp(min=eps).sqrt() * gain)
+
+
+@misconception("eps-beside-rescaled-squares", of="rms_norm")
+def eps_beside_rescaled_squares(x, gain, eps=1e-6):
+    """Your norm divides x by its largest entry first and adds eps as it is; by then eps is too large or too small by the square of that entry.
+
+    Example: x = (0.001, 0.001), eps = 1e-6: right is 0.707 each, yours is 1.
+    Why: x / s has the mean square mean(x**2) / s**2, so eps has to become eps / s**2 as well.
+    Look at: what stands beside eps under the root: the mean square of x, or of something that was rescaled. float32 needs no rescaling here.
+    """
+
+    def formula(w):
+        top = w.detach().abs().amax(-1, keepdim=True)
+        rescaled = w / torch.where(top > 0, top, torch.ones_like(top))
+        return rescaled / (mean_square(rescaled) + eps).sqrt() * gain
+
+    return fitted(x, gain, formula)

@@ -74,6 +74,19 @@ def logits_in_half_precision(q, k, q_gain, k_gain, eps=1e-6):
     return (dots(norm(q, q_gain, eps), norm(k, k_gain, eps)) / math.sqrt(q.shape[-1])).to(q.dtype)
 
 
+@misconception("normed-vectors-rounded-to-half-precision", of="qk_norm_logits")
+def normed_vectors_rounded(q, k, q_gain, k_gain, eps=1e-6):
+    """Your normed q and k are cast back to float16 before the product, and widened again for it: a normed vector times a large gain is past 65504.
+
+    Example: float16, gains of 3e5 and 1e-5: q_hat is inf and k_hat next to 0; right are logits near 1.
+    Why: only the logit has to fit the narrow dtype; what is widened again has lost its digits already.
+    Look at: rms_norm gives back the dtype it got: hand it q and k in float32, and cast once, at the end.
+    """
+    refuse_pair(q, k, q_gain, k_gain)
+    q_hat, k_hat = widened(norm(q, q_gain, eps)), widened(norm(k, k_gain, eps))
+    return (dots(q_hat, k_hat) / math.sqrt(q.shape[-1])).to(q.dtype)
+
+
 @misconception("logits-squared-in-half-precision", of="qk_norm_logits", extends="logits-in-half-precision")
 def logits_half_norm(q, k, q_gain, k_gain, eps=1e-6):
     """Your logits norm float16 input in float16: 300 squared is inf there.

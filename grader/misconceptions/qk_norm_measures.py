@@ -41,33 +41,6 @@ def gain_twice(x, gain, eps=1e-6):
     return fitted(x, gain, lambda w: w / (mean_square(w) + eps).sqrt() * gain * gain)
 
 
-class WithoutGainGoingBack(torch.autograd.Function):
-    """x / rms * gain whose backward forgets that the gain stands between."""
-
-    @staticmethod
-    def forward(ctx, x, gain, eps):
-        root = (mean_square(x) + eps).sqrt()
-        ctx.save_for_backward(x, root)
-        return x / root * gain
-
-    @staticmethod
-    def backward(ctx, up):
-        x, root = ctx.saved_tensors
-        to_x = up / root - x * (up * x).mean(-1, keepdim=True) / root**3
-        return to_x, (up * x / root).reshape(-1, x.shape[-1]).sum(0), None
-
-
-@misconception("gradient-without-the-gain", of="rms_norm")
-def gradient_without_gain(x, gain, eps=1e-6):
-    """Your norm's own backward forgets the gain: values are right, the gradient for x is that of a gain of one.
-
-    Example: gain = (2, 2) must double the gradient for x, yours is unchanged.
-    Why: result = x_hat * gain, so what comes from above is multiplied by the gain before it goes on to x.
-    Look at: the first line of your backward: up * gain.
-    """
-    return fitted(x, gain, lambda w: WithoutGainGoingBack.apply(w, gain.to(w.dtype), eps))
-
-
 @misconception("gains-of-zero-refused", of="rms_norm")
 def no_zero_gain(x, gain, eps=1e-6):
     """Your norm refuses a gain that isn't positive.

@@ -2,6 +2,7 @@
 
 import torch
 from attngrade.misconceptions import misconception
+from attngrade.solutions.exercise05_qk_norm import saturation
 
 # ---------------------------------------------------------------- saturation
 
@@ -164,4 +165,26 @@ def saturation_of_one_long_row(logits):
     Why: a query spreads its attention over its own keys.
     Look at: flatten or view(-1) before the softmax.
     """
-    return _frobenius(_probabilities(logits.flatten() if logits.dim() else logits)).mean().item()
+    return saturation(logits.flatten() if logits.dim() else logits)
+
+
+@misconception("saturation-of-one-row-per-entry-of-the-first-axis", of="saturation")
+def saturation_of_one_row_per_entry(logits):
+    """Your saturation takes all that lies behind the first axis for one row; only the last axis is a row.
+
+    Example: logits of shape (2, 3, 5): you take two softmaxes over 15 numbers each; right are six over 5.
+    Why: a query spreads its attention over its own keys, whatever axes stand in front.
+    Look at: `reshape(len(logits), -1)` or `flatten(1)`; `reshape(-1, logits.shape[-1])` keeps rows whole.
+    """
+    return saturation(logits.flatten(1) if logits.dim() > 2 else logits)
+
+
+@misconception("saturation-of-all-queries-of-a-head", of="saturation")
+def saturation_of_all_queries(logits):
+    """Your saturation takes the last two axes, queries and keys, for one row; only the last axis is a row.
+
+    Example: two rows of zeros, 2 keys each: right is 0.5, yours is that of four keys, 0.433.
+    Why: a query spreads its attention over its own keys.
+    Look at: `flatten(-2)` or `dim=(-2, -1)` before or in the softmax.
+    """
+    return saturation(logits.flatten(-2) if logits.dim() > 1 else logits)
