@@ -117,6 +117,51 @@ CLASSES = {  # what is turned round: (question, point, the wrong one, its right 
     "an order without a place": [
         ("causal-mask-place", "normaliser", "You need to do it in the right order, otherwise the rows don't sum to one.", "You need to do it before the softmax, otherwise the rows don't sum to one."),
     ],
+    "a counterfactual that is ruled out": [
+        ("unlearnable", "saturation", "If large scores did push the softmax to one-hot, it would be stuck. But LayerNorm rules that out.", "If large scores push the softmax to one-hot, it gets stuck. And LayerNorm doesn't prevent that."),
+        ("single-head-average", "blend-loses", "If a head had only one distribution, two needs would be blended into something that is neither. Luckily it has more.", "As a head has only one distribution, two needs are blended into something that is neither. Luckily there are more heads."),
+        ("forward-scale", "adam-step", "Some maintain that Adam steps by the learning rate whatever a parameter's size. It isn't: its second moment shrinks along with the weight.", "Adam steps by the learning rate whatever a parameter's size. It isn't SGD."),
+    ],
+    "what minus infinity does, and to what": [
+        ("causal-mask-place", "exact-zero", "exp(-inf) is a small positive number, so a future token keeps a trace of weight.", "exp(-inf) is no small positive number but 0, so a future token keeps no weight."),
+        ("causal-mask-place", "before-softmax", "One adds minus infinity to the values of later tokens before the weighted sum.", "One adds minus infinity to the scores of later tokens before the softmax."),
+        ("causal-mask-place", "before-softmax", "The mask goes on the probabilities that the softmax puts out, minus infinity for future ones.", "The mask goes on the scores that the softmax takes in, minus infinity for future ones."),
+        ("causal-mask-place", "exact-zero", "Ahead of the softmax minus infinity is added, the later tokens' weights are not exactly nil.", "Ahead of the softmax minus infinity is added, the later tokens' weights are exactly nil."),
+        ("causal-mask-place", "normaliser", "After the softmax would be fine too: the normaliser isn't affected by future tokens.", "After the softmax would be too late: the normaliser is affected by future tokens."),
+        ("causal-mask-place", "normaliser", "Masked after the softmax, the denominator would be 0.", "Masked after the softmax, the denominator would be too large."),
+    ],
+    "how the size goes with the width": [
+        ("mup-scale", "width-transfer", "Dividing by d_k makes the logits smaller the wider the model.", "Dividing by d_k makes the logits equally large at every width."),
+        ("mup-scale", "width-transfer", "muP is concerned with what remains the same when a model is made wider.", "muP makes the logits remain the same when a model is made wider."),
+        ("mup-scale", "linear-growth", "The trained logits get smaller like d_k the wider the head is.", "The trained logits get larger like d_k the wider the head is."),
+    ],
+    "whose step, and in which units": [
+        ("forward-scale", "adam-step", "With SGD each step is about lr in size no matter how big the weight is.", "With Adam each step is about lr in size no matter how big the weight is."),
+        ("forward-scale", "adam-step", "Adam's step is about the weight's own size times the learning rate.", "Adam's step is about the learning rate whatever the weight's own size."),
+        ("forward-scale", "relative-update", "Large weights change by a huge fraction and small ones hardly at all.", "Small weights change by a huge fraction and large ones hardly at all."),
+    ],
+    "one of the two, or both; some of it, or said": [
+        ("qk-norm", "what", "The query, and only the query, has its length normalised.", "The query and the key have their length normalised."),
+        ("qk-norm", "failure", "It's against instabilities in training of some kind.", "It's against instabilities in training from growing logits."),
+        ("qk-norm", "bounded", "The logit is bounded by the norms of q and k and grows with the weights.", "The logit is bounded by the gain, whatever the weights do."),
+    ],
+    "of what, and with which sign": [
+        ("single-head-average", "convex", "The weights can have any sign, they only sum to one, so the output may lie outside of the values.", "The weights can't have any sign, they're positive and sum to one, so the output can't lie outside of the values."),
+        ("single-head-average", "convex", "The output is a weighted average of the keys with weights that sum to one.", "The output is a weighted average of the values with weights that sum to one."),
+        ("single-head-average", "blend-loses", "Several heads are averaged and look at different things.", "Several heads are concatenated and look at different things."),
+    ],
+    "where the gradient is zero": [
+        ("softmax-jacobian", "vanishes", "It vanishes for the uniform distribution, no gradient passes there.", "It vanishes for a one-hot distribution, no gradient passes there."),
+        ("softmax-jacobian", "vanishes", "At a one-hot p it's zero for the winner but one in its column for the rest.", "At a one-hot p it's zero for the winner and zero in its column for the rest."),
+        ("softmax-jacobian", "substitution", "At a one-hot p both matrices are the same identity.", "At a one-hot p both matrices are the same lone 1."),
+        ("unlearnable", "dead-gradient", "Large scores flatten the softmax towards uniform and the gradient to W_Q and W_K is averaged away.", "Large scores push the softmax towards one-hot and the gradient to W_Q and W_K vanishes."),
+        ("unlearnable", "frozen-pattern", "V freezes as it was at the start; the attention pattern keeps moving.", "The attention pattern is frozen as it was at the start; V keeps moving."),
+    ],
+    "mean, variance and what they're of": [
+        ("score-variance", "term-moments", "A product of two such entries has mean one, and variance one.", "A product of two such entries has mean zero, and variance one."),
+        ("score-variance", "variances-add", "As the terms are correlated their variances add to d_k.", "As the terms are uncorrelated their variances add to d_k."),
+        ("score-variance", "std", "Their typical size is d_k.", "Their typical size is the root of d_k, the standard deviation."),
+    ],
 }
 ROWS = [(*row, name) for name, rows in CLASSES.items() for row in rows]
 

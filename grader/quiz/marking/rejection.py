@@ -33,17 +33,18 @@ _LAST = re.compile(
     rf"(?:be|do|have|will|would|can|could) not(?: really)? (?=$|so\b|and\b|,)"
 )
 _DENIED = re.compile(r"\b(?:be|do|have|will|would|can|could) not (?=$|so\b|and\b|, )")
+_RULED_OUT = re.compile(r"\brul(?:es?|ed|ing) (?:that|this|it|all that|all of that) out\b|\b(?:that|this|it) (?:be|do) never (?:happen\w*|so|the case|arise\w*|occur\w*)\b|^(?:luckily|fortunately|thankfully|happily)\b|^(?:so )?(?:a|any|every) (?:real|actual|sane) ")
 _ATTRIBUTED = re.compile(
     r"\b(?:textbooks?|colleagues?|folklore|lore|legend|rumou?r|wisdom|supposedly|allegedly|reputedly|according to|tempting to|"
     r"(?:popular|usual|standard|common|classic|official|conventional|naive|received) "
     r"(?:account|story|view|explanation|answer|claim|belief|version|line|argument)|"
     r"(?:people|they|some|many|students?|most|others|you|one|everybody|everyone|lots)(?: \w+)? ?(?:often |commonly |will |would |might |may |keep |always )?"
-    r"(?:say|says|claim\w*|think|thinks|believe\w*|reads|hears?|hearing|expect|told|taught|argues?)|it be (?:often |commonly |widely )?(?:said|claimed|believed)|some would|"
+    r"(?:say|says|claim\w*|think|thinks|believe\w*|reads|hears?|hearing|expect|told|taught|argu\w+|maintain\w*|insist\w*|assert\w*|reckon\w*|swear\w*)|it be (?:often |commonly |widely )?(?:said|claimed|believed)|some would|"
     r"i (?:be|have|used)(?: been| once| always)? (?:told|taught|to (?:think|believe)|read|heard)|(?:story|argument|derivation|claim|idea) (?:goes|be that|that))\b"
 )
 _LOOSELY = re.compile(
     rf"\b{_FALSE}\b|\bnot (?:believe|buy|agree|accept|true|right|so|case|correct|hold|happen\w*|work)\b|\bno such\b|\bnothing of\b|\bnone of\b"
-    r"|^(?:but|well|alas) ,? ?no\b|\b(?:unnecessary|nobody|no one|unfounded|exaggerated|disproved|refuted|debunked)\b|\bin (?:reality|truth)\b|\bdisagree\b|\breject\b|\bnot (?=$)"
+    r"|^(?:but|well|alas) ,? ?no\b|\b(?:unnecessary|nobody|no one|unfounded|exaggerated|disproved|refuted|debunked)\b|\bin (?:reality|truth)\b|\bdisagree\b|\breject\b|\bnot (?=$)|^(?:but |well )?(?:it|they|that|this) (?:be|do) not (?=,)"
 )
 _FOLLOWING = re.compile(
     rf"\bnot (?:the )?(?:case|true|so|right|correct) that\b|\b(?:disagree|deny|reject|dispute)(?: with)?(?: the (?:claim|idea|view))? that\b|\b{_FALSE} (?:to say )?that\b"
@@ -65,7 +66,7 @@ def mute_rejected(tokens: list[Token]) -> None:
             _mute(tokens[: low + _index(starts, whole.start())])
         elif last:
             _mute_last(tokens, low, low + _index(starts, last.start()))
-        elif n and _DENIED.search(said) and _supposed(tokens[sentences[n - 1][0] : low]):
+        elif n and (_DENIED.search(said) or _RULED_OUT.search(said)) and _supposed(tokens[sentences[n - 1][0] : low]):
             _mute(tokens[sentences[n - 1][0] : low])
         _mute(tokens[low : low + _hanging(tokens[low:high])])
         following = _FOLLOWING.search(said)
