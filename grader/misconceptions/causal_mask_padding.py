@@ -160,7 +160,7 @@ def lengths_unchecked(lengths, t_k):
 
     Example: lengths=[4], t_k=3 has to raise a ValueError with `lengths` in its message; you return three True.
     Why: a length that can't be is a mistake upstream (truncated keys, say), and a silent mask hides it.
-    Look at: the first line: nothing looks at the lengths before they are used.
+    Look at: what happens to the lengths before they are used: nothing, or a clamp, which makes a mistake look possible.
     """
     return (torch.arange(t_k, device=lengths.device) < lengths[:, None])[:, None, None, :]
 

@@ -237,6 +237,30 @@ def bound_for_any_gains(q_gain, k_gain):
     return (max(q_gain.shape[-1:], default=1) ** 0.5) * (q_gain.double() * k_gain.double()).abs().max().item()
 
 
+@misconception("bound-for-a-k-gain-of-one-number", of="logit_bound")
+def bound_for_a_k_gain_of_one(q_gain, k_gain):
+    """Your bound accepts a k_gain of a single number beside a longer q_gain; one number per component is asked of both.
+
+    Example: q_gain of shape (3,) and k_gain of shape (1,): asked is a ValueError that names one of them.
+    Why: both gains are (Dh,); a single one is a different model.
+    Look at: the condition under which you refuse k_gain: a length of 1 passes it.
+    """
+    return logit_bound(q_gain, k_gain.expand(len(q_gain)) if q_gain.dim() == 1 and k_gain.shape == (1,) else k_gain)
+
+
+@misconception("bound-for-either-gain-of-one-number", of="logit_bound")
+def bound_for_either_gain_of_one(q_gain, k_gain):
+    """Your bound accepts a gain of a single number, q_gain or k_gain, beside a longer one; one number per component is asked of both.
+
+    Example: q_gain of shape (3,) and k_gain of shape (1,), or the other way round: asked is a ValueError that names one of them.
+    Why: both gains are (Dh,); a single one is a different model.
+    Look at: the condition under which you refuse: two lengths that broadcast pass it, and they have to be equal.
+    """
+    if q_gain.dim() == k_gain.dim() == 1 and 1 in (len(q_gain), len(k_gain)):
+        q_gain, k_gain = torch.broadcast_tensors(q_gain, k_gain)
+    return logit_bound(q_gain, k_gain)
+
+
 @misconception("bound-for-gains-of-any-rank", of="logit_bound")
 def bound_for_gains_of_any_rank(q_gain, k_gain):
     """Your bound only asks that both gains have the same shape; each must be a vector, (Dh,).
