@@ -73,7 +73,7 @@ def test_present_and_past(submission, rng):
 def test_last_query_on_last_key(submission, rng):
     """With more keys than queries, as over a cache, the last query sits on the last key and the extra keys are the past."""
     few, many = np.sort(rng.choice(np.arange(4, 40), 2, replace=False)).tolist()
-    for t_q, t_k in [*CACHE, (few, many), (2, int(rng.integers(2060, 2200)))]:
+    for t_q, t_k in [*CACHE, (few, many), (2, int(rng.integers(2060, 2200))), (int(rng.integers(41, 90)), int(rng.integers(91, 200)))]:
         expect(submission.causal_mask(t_q, t_k), visible(t_q, t_k), dtype="bool", case=sizes(t_q, t_k))
 
 
@@ -82,7 +82,7 @@ def test_last_query_on_last_key(submission, rng):
 def test_first_queries_see_nothing(submission, rng):
     """With more queries than keys the last query still sits on the last key, and the first queries see nothing at all."""
     few, many = np.sort(rng.choice(np.arange(4, 40), 2, replace=False)).tolist()
-    for t_q, t_k in [*SHORT, (many, few), (int(rng.integers(2060, 2200)), 2)]:
+    for t_q, t_k in [*SHORT, (many, few), (int(rng.integers(2060, 2200)), 2), (int(rng.integers(91, 200)), int(rng.integers(41, 90)))]:
         expect(submission.causal_mask(t_q, t_k), visible(t_q, t_k), dtype="bool", case=sizes(t_q, t_k))
 
 
@@ -118,7 +118,7 @@ def test_negative_sizes_refused(submission):
 @of("padding_mask")
 def test_padding_hides_the_tail(submission, rng):
     """Key j of row b is visible exactly when j < lengths[b]: boolean, shape (B, 1, 1, t_k), lengths of 0 and t_k included."""
-    drawn, many = rng.integers(0, 12, 6).tolist(), rng.integers(0, 6, int(rng.integers(20, 40))).tolist()
+    drawn, many = rng.integers(0, 12, 6).tolist(), rng.integers(0, 6, int(rng.integers(41, 90))).tolist()
     long = int(rng.integers(33_000, 40_000))  # neither positions nor lengths fit into every dtype
     for lengths, t_k in [([2], 3), ([1, 3], 3), ([3, 0, 5, 1], 5), ([4, 2], 7), ([1], 1), (drawn, 13), (many, 5), ([long - 1, 129, 2049], long)]:
         got = submission.padding_mask(np.array(lengths), t_k)
@@ -210,6 +210,11 @@ def test_weights_are_shared_among_the_visible(submission, rng):
             claim(np.all(got.array[want == 0] == 0), "The weight of a hidden key isn't exactly 0", **shown)
             claim(np.allclose(got.array.sum(-1), 1, rtol=0, atol=1e-4), "The weights of a row don't sum to 1", **shown)
         expect(got, want, dtype=dtype, case=case)
+    for dtype in ("float64", "float32"):
+        for axes in ((), (3,), (2, 3)):
+            n = int(rng.integers(100, 300))
+            scores, mask = (2 * rng.standard_normal((*axes, n))).astype(dtype), some_mask(rng, (*axes[-1:], n))
+            expect(submission.masked_softmax(scores, mask), softmax(scores, mask), dtype=dtype, case=f"scores {scores.shape}, mask {mask.shape}, {dtype}")
 
 
 @points(1)
@@ -340,6 +345,14 @@ def test_attention_over_a_cache(submission, rng):
         for dtype in ("float64", "float32"):
             q, k, v = qkv(rng, t_q, t_k, dtype=dtype)
             expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype=dtype, case=f"{sizes(t_q, t_k)}, {dtype}", proves=t_k > 1)
+    (batch, heads, t_q, t_k, width), dtype = larger(rng), "float32"
+    q, k, v = qkv(rng, t_q, t_k, batch, heads, width, dtype)
+    expect(submission.causal_attention(q, k, v), attention(q, k, v), dtype=dtype, case=f"B={batch}, H={heads}, {sizes(t_q, t_k)}, Dh={width}, {dtype}")
+
+
+def larger(rng):
+    """B, H, T_q, T_k and Dh as a model has them rather than an example."""
+    return tuple(int(n) for n in rng.integers((4, 5, 33, 70, 33), (7, 10, 70, 120, 81)))
 
 
 @points(1)
@@ -420,6 +433,11 @@ def test_half_precision_is_for_the_door(submission, rng):
     for (case, (q, k, v)), dtype in itertools.product(cases, ("float16", "bfloat16")):
         got = submission.causal_attention(*(tensor(x, dtype) for x in (q, k, v)))
         expect(got, attention(q, k, v), dtype=dtype, case=f"{dtype}, {case}")
+    for dtype in ("float16", "bfloat16"):
+        batch, heads, t_q, t_k, width = larger(rng)
+        q, k, v = (coarse(rng, (batch, heads, t, width)) for t in (t_q, t_k, t_k))
+        got = submission.causal_attention(*(tensor(x, dtype) for x in (q, k, v)))
+        expect(got, attention(q, k, v), dtype=dtype, case=f"B={batch}, H={heads}, {sizes(t_q, t_k)}, Dh={width}, {dtype}")
     q, k, v = far_below(rng)
     got, case = submission.causal_attention(*(tensor(x, "float16") for x in (q, k, v))), "float16, every score near -131072, below its lowest number"
     expect(got, attention(q, k, v), dtype="float16", tol=0.05, case=case)  # a logarithm of that size has few digits in float32

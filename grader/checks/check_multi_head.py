@@ -83,7 +83,7 @@ def test_merging_refuses_other_ranks(submission):
 @of("repeat_kv")
 def test_query_head_h_gets_key_head_h_over_n_rep(submission):
     """Output head h of repeat_kv is input head h // n_rep."""
-    for b, g, t, dh, n_rep in [(1, 2, 1, 1, 2), (1, 1, 2, 3, 4), (2, 3, 4, 5, 2), (2, 2, 3, 4, 3), (3, 4, 2, 1, 1), (2, 2, 2, 2, 2), (1, 8, 2, 3, 4)]:
+    for b, g, t, dh, n_rep in [(1, 2, 1, 1, 2), (1, 1, 2, 3, 4), (2, 3, 4, 5, 2), (2, 2, 3, 4, 3), (3, 4, 2, 1, 1), (2, 2, 2, 2, 2), (1, 8, 2, 3, 4), (5, 2, 3, 20, 7)]:
         x, case = labels(b, g, t, dh), f"x counts up from 0, B={b}, H_kv={g}, T={t}, Dh={dh}, n_rep={n_rep}"
         why = "Head h is input head h // n_rep: the copies of a head are neighbours."
         same(submission.repeat_kv(x, n_rep), repeat(x, n_rep), dtype="float64", case=case, because=why)

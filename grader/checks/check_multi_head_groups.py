@@ -27,7 +27,8 @@ from attngrade.checks.multi_head_oracles import (
 @after("every-head-attends-by-itself", "a-key-head-serves-neighbouring-query-heads")
 def test_query_heads_share_key_heads_in_groups(submission, rng):
     """With n_kv_heads given, query head h uses key/value head h // (n_heads / n_kv_heads); None means n_heads."""
-    for sizes in GROUPED:
+    groups, copies, batch, width = (int(n) for n in rng.integers((1, 5, 5, 17), (3, 8, 8, 40)))
+    for sizes in (*GROUPED, (batch, 3, 7, groups * copies, groups, width)):
         (*_, h, g, _), args, case = sizes, drawn(rng, *sizes), SIZES.format(*sizes)
         same(submission.multi_head_attention(*args, h, g), attention(*args, h, g), dtype="float64", case=case)
         if g == h:

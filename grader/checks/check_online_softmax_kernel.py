@@ -80,6 +80,9 @@ def test_causal_kernel(submission, rng):
     for (t_q, t_k), dtype in itertools.product([(2, 2), (3, 5), (1, 6), (5, 5), (4, 37)], FLASH_DTYPES):
         arrays = qkv(rng, t_q, t_k, heads=2, width=16, dtype=dtype)
         is_answer(flash(submission, arrays, True, dtype), attention(*arrays, True), dtype, FLASH, f"{sizes(*arrays[:2], True)}, {dtype}")
+    for width, dtype in itertools.product((32, 64, 128), FLASH_DTYPES):
+        arrays = qkv(rng, 5, 9, batch=1, heads=1, width=width, dtype=dtype)
+        is_answer(flash(submission, arrays, True, dtype), attention(*arrays, True), dtype, FLASH, f"{sizes(*arrays[:2], True)}, {dtype}")
     for t_q, t_k, width in [(64, 64, 32), (128, 129, 16), (131, 139, 16), (35, 150, 32), (2, 300, 16)]:  # 128, 129: the last row's last key begins a tile, of whatever size
         arrays = qkv(rng, t_q, t_k, batch=1, heads=1, width=width, dtype="float32")
         is_answer(flash(submission, arrays, True), attention(*arrays, True), "float32", FLASH, f"{sizes(*arrays[:2], True)}, float32")
@@ -172,12 +175,13 @@ def test_kernel_stays_inside_its_tensors(submission, rng):
 def test_one_launch_does_the_work(submission, rng, device):
     """One launch of your own @triton.jit kernel computes out and lse from the inputs where they lie: no copies, no partial outputs."""
     drawn = int(rng.integers(17, 40)), int(rng.integers(40, 80))
-    for (t_q, t_k), causal, dtype in [((3, 70), False, "float32"), ((5, 5), True, "float32"), (drawn, True, "float16")]:
+    for (t_q, t_k), causal, dtype in [((3, int(rng.integers(260, 300))), False, "float32"), ((5, 5), True, "float32"), (drawn, True, "float16")]:
         arrays, others = (qkv(rng, t_q, t_k, batch=1, heads=2, width=32, dtype=dtype) for _ in range(2))
         case, want = sizes(*arrays[:2], causal), attention(*arrays, causal)
         alone = qkv(rng, t_q, t_k + 1, batch=1, heads=2, width=32, dtype=dtype)  # of a size of its own: what is remembered of it comes back in no other call
         without_kernel(lambda alone=alone, causal=causal, dtype=dtype: flash(submission, alone, causal, dtype, _decoy=True), attention(*alone, causal), sizes(*alone[:2], causal))
-        got = flash(submission, others, causal, dtype, _during=held(arrays, dtype))
+        got = flash(submission, others, causal, dtype, _during=held(arrays, dtype), _examined=True)
+        in_any_order(submission.last, got, case)
         is_answer(got, want, dtype, FLASH, f"{case}, {dtype}, other values while the kernel runs",
                   worked_out_outside(submission, got, want, held(arrays, dtype), causal))
         outside = attention(*others, causal)
@@ -208,25 +212,45 @@ def a_tile_at_a_time(submission, rng):
     claim(taken < 4 * MIB, f"{FLASH}: for one query and 4096 keys the kernel took {taken / MIB:.1f} MiB beside its tensors, where tiles of 128 keys take less than one. "
           "It looks as if one tile held all keys, which fits into no GPU; walk over them, with a running maximum, sum and output", got=got, case=sizes(*values[:2], False))
     is_answer(got, attention(*values), "float16", FLASH, f"{sizes(*values[:2], False)}, float16")
+    values = qkv(rng, 2048, 3, batch=1, heads=1, width=128, dtype="float16")
+    arrays, taken = held(values, "float16"), math.inf
+    for _ in range(6):
+        if taken >= 2 * MIB:
+            got = submission.flash_attention(*arrays)
+            taken = min(taken, submission.last.kernel_bytes)
+    claim(taken < 2 * MIB, f"{FLASH}: for 2048 queries and three keys the kernel took {taken / MIB:.1f} MiB beside its tensors, where tiles of 128 queries take less than one. "
+          "It looks as if one tile held all queries, which fits into no GPU; give each program a tile of them", got=got, case=sizes(*values[:2], False))
+    is_answer(got, attention(*values), "float16", FLASH, f"{sizes(*values[:2], False)}, float16")
 
 
 def everywhere(submission, rng):
     """The kernel computes what comes back at every width, in every layout, in one tile and in several."""
     several = int(rng.integers(33, 80)), int(rng.integers(130, 160))
-    for (t_q, t_k), width, causal, dtype, (name, layout) in [
-        (several, 16, True, "float32", LAYOUTS[int(rng.integers(len(LAYOUTS)))]), ((2, 3), 128, False, "float16", ("contiguous", {})),
-        ((4, int(rng.integers(66, 90))), 64, bool(rng.integers(2)), "float32", ("contiguous", {})), ((int(rng.integers(4, 8)), 3), 16, True, "float16", LAYOUTS[1]),
-    ]:
-        arrays, others = (qkv(rng, t_q, t_k, batch=2, heads=1, width=width, dtype=dtype) for _ in range(2))
-        got = submission.flash_attention(*held(others, dtype, **layout), causal=causal, _fence=True, _during=held(arrays, dtype, **layout))
-        want, case = attention(*arrays, causal), f"{sizes(*arrays[:2], causal)}, {name}, {dtype}, other values while the kernel runs"
-        is_answer(got, want, dtype, FLASH, case, worked_out_outside(submission, got, want, held(arrays, dtype, **layout), causal))
+    tall = int(rng.integers(70, 140)), int(rng.integers(150, 200))
+    plain = "contiguous", {}
+    for case, ((t_q, t_k), width, batch, causal, dtype, (name, layout)) in enumerate([
+        (several, 16, 2, True, "float32", LAYOUTS[int(rng.integers(len(LAYOUTS)))]), ((2, 3), 128, int(rng.integers(4, 7)), False, "float16", plain),
+        ((4, int(rng.integers(66, 90))), 64, 2, bool(rng.integers(2)), "float32", plain), ((int(rng.integers(4, 8)), 3), 16, 2, True, "float16", LAYOUTS[1]),
+        (tall, int(rng.choice([64, 128])), 1, True, "float16", plain), ((2, int(rng.integers(310, 600))), int(rng.choice([16, 32])), 1, True, "float32", plain),
+    ]):
+        arrays, others = (qkv(rng, t_q, t_k, batch=batch, heads=1, width=width, dtype=dtype) for _ in range(2))
+        got = submission.flash_attention(*held(others, dtype, **layout), causal=causal, _fence=True, _during=held(arrays, dtype, **layout), _examined=case in (0, 1, 4))
+        in_any_order(submission.last, got, sizes(*arrays[:2], causal))
+        want, told = attention(*arrays, causal), f"{sizes(*arrays[:2], causal)}, {name}, {dtype}, other values while the kernel runs"
+        is_answer(got, want, dtype, FLASH, told, worked_out_outside(submission, got, want, held(arrays, dtype, **layout), causal))
 
 
 def launched(n, got, case):
     """Exactly one kernel."""
     claim(n > 0, f"{FLASH}: no @triton.jit kernel of this file was launched; part 3 has to run in a kernel of your own", got=got, case=case)
     claim(n < 2, f"{FLASH}: {n} kernels were launched where one fused kernel was asked: the state stays in registers until the end", got=got, case=case)
+
+
+def in_any_order(call, got, case):
+    """No program depends on what another one left: on a GPU they run at once."""
+    for launch in call.launches:
+        claim(not launch.get("overlap"), f"{FLASH}: a program writes over what another one has left in out or lse. On a GPU programs run at once and in no order: "
+              "each one owns its rows, walks over all of their keys, and writes once", got=got, case=case)
 
 
 def finished(call, got, case):
@@ -272,7 +296,8 @@ def no_copies(submission, rng):
 def frugal(launches, shape, got, case, beside=0):
     """No launch was handed more new memory than out and lse take, but for a few bytes a row."""
     fresh, rows = max((launch["fresh_bytes"] for launch in launches), default=0), math.prod(shape[:3])
-    claim(fresh <= rows * (shape[3] * 4 + 64) + beside, f"{FLASH}: beside its inputs the kernel was given {fresh} bytes of new memory; out and lse take "
+    tiles = math.prod(shape[:2]) * -(-shape[2] // 128) * 128  # lse may have whole tiles of rows, cut to T_q afterwards
+    claim(fresh <= rows * (shape[3] * 4 + 64) + 4 * tiles + beside, f"{FLASH}: beside its inputs the kernel was given {fresh} bytes of new memory; out and lse take "
           f"{rows * (shape[3] * 4 + 4)}. A copy of an input, or one output for each split of the keys, is memory that a fused kernel doesn't need", got=got, case=case)
 
 

@@ -28,7 +28,7 @@ from attngrade.checks.qk_norm_oracles import (
 @after("rms-norm-follows-the-formula")
 def test_logits_are_scaled_dot_products_of_normed_vectors(submission, rng):
     """logits[b, h, i, j] is q_hat of query i times k_hat of key j, divided by sqrt(Dh)."""
-    for sizes in [(1, 1, 1, 1, 1), (1, 1, 2, 3, 2), (2, 3, 4, 5, 6), (1, 9, 2, 2, int(rng.integers(65, 140))), (3, 2, 6, 4, 5)]:
+    for sizes in [(1, 1, 1, 1, 1), (1, 1, 2, 3, 2), (2, 3, 4, 5, 6), (1, 9, 2, 2, int(rng.integers(65, 140))), (5, 2, *(int(t) for t in rng.integers(33, 70, 2)), 8), (3, 2, 6, 4, 5)]:
         (q, k), pair, ones = drawn_pair(rng, *sizes), drawn_gains(rng, sizes[-1]), np.ones((2, sizes[-1]))
         case = f"q {q.shape}, k {k.shape}"
         same(submission.qk_norm_logits(q, k, *ones), scaled_dots(q, k), dtype="float64", case=f"{case}, gains of one")
@@ -163,7 +163,7 @@ def test_the_bound_is_the_least_one(submission, rng):
     near = all_but_one(ones, rng)
     bounds_tightly(submission.logit_bound(near, ones, _before=(ones, ones)), least_bound(near, ones), rel=1e-6, case=case)
     for width, dtype, rel in [(7, "float64", 1e-6), (10, "float32", 2e-5), (6, "float16", 4e-3), (11, "bfloat16", 3e-2),
-                              (int(rng.integers(65, 140)), "float64", 1e-6)]:
+                              (int(rng.integers(65, 140)), "float64", 1e-6), (int(rng.integers(257, 600)), "float32", 2e-5)]:
         for size in (1.0, 0.01):
             (q_gain, exact_q), (k_gain, exact_k) = (stored(around(rng, size, width), dtype) for _ in range(2))
             got = submission.logit_bound(q_gain=q_gain, k_gain=k_gain)
@@ -184,7 +184,7 @@ def test_the_bound_refuses_gains_that_do_not_fit(submission):
 @of("saturation")
 def test_saturation_is_the_mean_jacobian_norm(submission, rng):
     """Saturation is the Frobenius norm of each row's softmax Jacobian, averaged over all rows."""
-    for shape in [(2,), (4,), (1, 3), (3, 4), (5, 2), (3, 1), (2, 3, 5), (2, 3, 4, 6), (2, 1, 3, 2, 4)]:
+    for shape in [(2,), (4,), (1, 3), (3, 4), (5, 2), (3, 1), (2, 3, 5), (2, 3, 4, 6), (4, 8, int(rng.integers(65, 140)), 9), (2, 1, 3, 2, 4)]:
         logits = rng.uniform(-1.5, 1.5, shape) * (rng.uniform(0.1, 1.0, (*shape[:-1], 1)) if len(shape) > 1 else 1.0)
         same_saturation(submission.saturation(logits), logits, rel=1e-9, case=f"logits of shape {shape}")
     near = all_but_one(logits, rng)

@@ -99,7 +99,7 @@ def test_softmax_runs_along_the_axis_that_is_named(submission, rng):
 @points(2)
 @of("softmax")
 @after("weights-follow-the-exponentials")
-def test_large_scores_do_not_overflow(submission):
+def test_large_scores_do_not_overflow(submission, rng):
     """Adding a constant changes nothing: scores of any finite size give finite weights."""
     because = "exp overflows (or everything underflows) unless each row's own maximum is taken away first"
     for row in ([1000.0, 1001.0], [-1000.0, -200.0, -1000.5], [1e300, 1e300, -1e300], [-1e300, -1e300], [1e300, 0.0, 3.0]):
@@ -108,6 +108,10 @@ def test_large_scores_do_not_overflow(submission):
     z = np.array([[1000.0, 1001.0, 1000.5], [0.0, 1.0, 0.5], [-1000.0, -999.0, -1000.0], [1e300, 1e300, -1e300]])
     expect(submission.softmax(z), oracle_softmax(z), case="rows of very different size", because=because)
     expect(submission.softmax(z.T.copy(), axis=0), oracle_softmax(z.T, 0), case="columns of very different size, axis=0", because=because)
+    for size, place in ((800.0, -1), (-800.0, 0)):
+        z, case = size / 1e3 * rng.standard_normal((3, 3 * many(rng))), f"long rows with one score of {size:g}, at the {'end' if place else 'beginning'}"
+        z[:, place] += size
+        expect(submission.softmax(z), oracle_softmax(z), case=case, because=because)
     for dtype in ("float32", "float16"):
         z = np.array([2000.0, 2001.0, -2000.0]).astype(dtype)
         expect(submission.softmax(z), oracle_softmax(z), dtype=dtype, case=f"{dtype}, z={z.tolist()}", because=because)

@@ -82,7 +82,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     text = path.read_text("utf-8-sig", "replace")
     try:
         rows = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         rows = _yaml(path, text)
     if not isinstance(rows, list):
         raise click.UsageError(f"{path.name}: expected a list of {{question, answer}}, got {type(rows).__name__}.")

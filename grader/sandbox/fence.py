@@ -12,6 +12,7 @@ import sys
 import numpy as np
 
 MARGIN = 1 << 15  # elements on either side of a fenced allocation
+FENCED = ("uint8", "float16", "bfloat16", "float32", "float64", "int32", "int64")  # what a kernel's memory may have been allocated as
 
 
 def tensors(values):
@@ -31,13 +32,16 @@ def home(tensor):
 
 
 def weight(tensor):
-    """Bytes of a tensor's memory: whole, though a view of it is handed over, and without the margin of an earlier call's fence."""
-    size, margins = tensor.untyped_storage().nbytes(), 2 * MARGIN * tensor.element_size()
-    if size <= margins:
-        return size
-    whole = tensor.detach().as_strided((size // tensor.element_size(),), (1,), 0)
-    clean = whole.new_full((1,), poison(tensor))
-    return size - margins if intact(whole[:MARGIN], clean) and intact(whole[-MARGIN:], clean) else size
+    """Bytes of a tensor's memory: whole, though a view of it is handed over, and without the margin of an earlier call's fence (it may have been allocated as another dtype)."""
+    torch, storage = sys.modules["torch"], tensor.untyped_storage()
+    for dtype in dict.fromkeys((tensor.dtype, *(getattr(torch, name) for name in FENCED))):
+        if storage.nbytes() <= 2 * MARGIN * dtype.itemsize or storage.nbytes() % dtype.itemsize:
+            continue
+        whole = torch.empty(0, dtype=dtype, device=tensor.device).set_(storage)
+        clean = whole.new_full((1,), poison(whole))
+        if intact(whole[:MARGIN], clean) and intact(whole[-MARGIN:], clean):
+            return storage.nbytes() - 2 * MARGIN * dtype.itemsize
+    return storage.nbytes()
 
 
 def inside(tensor):

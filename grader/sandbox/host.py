@@ -236,6 +236,11 @@ class Worker:
         self.close()
         raise error
 
+    def kill(self) -> None:
+        """Kill the whole tree, whoever is waiting for it: ``close`` does the rest."""
+        if self._start.process.poll() is None:
+            self._tree.kill()
+
     def close(self) -> None:
         """Kill the whole tree, wait until it is gone, keep the last of what was printed."""
         if self._start.process.returncode is None or self._open:

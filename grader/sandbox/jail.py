@@ -26,7 +26,7 @@ from . import filters
 from .scratch import Scratch, sweep
 
 HERE = Path(__file__).resolve().parent
-WORKER_FILES = ("worker.py", "wire.py", "devices.py", "sentry.py", "fence.py", "launch.py", "relaunch.py", "purity.py", "offlimits.py", "alike.py", "confine.py", "filters.py", "hollow.py", "roads.py", "world.py")
+WORKER_FILES = ("worker.py", "wire.py", "devices.py", "sentry.py", "fence.py", "launch.py", "relaunch.py", "follow.py", "frontend.py", "purity.py", "offlimits.py", "alike.py", "confine.py", "filters.py", "hollow.py", "roads.py", "world.py")
 PASSWD = b"candidate:x:65534:65534::/tmp:/usr/sbin/nologin\n"
 TMP_BYTES = 256 << 20
 PROCESSES = 512  # processes and threads in a jail, where the kernel counts them per user namespace

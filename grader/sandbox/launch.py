@@ -73,6 +73,10 @@ class Description:
         told["defaults"] = {one.name: self.value(one.default) for one in parameters if one.default is not one.empty}
         known = {**inner.__globals__, **purity.enclosed(inner)}
         told["globals"] = {name: self.reached(known[name], chains) for name, chains in wanted(inner.__code__).items() if name in known}
+        noted = inner.__globals__.get("__annotations__")
+        for name in told["globals"]:
+            if isinstance(noted, dict) and is_constexpr(noted.get(name)) and type(known[name]) in NUMBERS:  # `M: tl.constexpr = 64`, which a compiler takes for one
+                told["globals"][name] = ["constexpr", told["globals"][name]]
         return number
 
     def reached(self, value, chains):
@@ -119,6 +123,8 @@ class Description:
             return ["record", value.__name__, list(value._fields)]
         if isinstance(value, enum.EnumMeta):
             return ["enum", value.__name__, [[name, int(one)] for name, one in value.__members__.items()], None]
+        if kind.__name__ == "dtype" and purity.of_triton(kind):
+            return ["kind", str(value.name)]
         for home in (builtins, math):
             if getattr(value, "__module__", None) == home.__name__ and vars(home).get(getattr(value, "__name__", "")) is value:
                 return ["part", home.__name__, value.__name__]

@@ -194,13 +194,14 @@ class Submission:
     def _call(self, message: dict[str, Any], function: str, args: tuple[Any, ...], kwargs: dict[str, Any], number: int | None = None) -> tuple[Any, Any]:
         keep = next(self._numbers) if kwargs.pop("_keep", False) else None
         decoy, fence, gauged = (bool(kwargs.pop(option, False)) for option in ("_decoy", "_fence", "_gauged"))
+        examined = bool(kwargs.pop("_examined", False))
         before, during = sendable(kwargs.pop("_before", None)), sendable(kwargs.pop("_during", None))
         message = {**message, "args": sendable(args), "kwargs": sendable(kwargs), "kept": keep, "decoy": decoy, "fence": fence, "before": before, "during": during}
         speech = self._tongue.speech(message) if self._tongue is not None else None
         sent = speech.out(message) if speech is not None else message
         self._worker.wait_ready()
         resident, started = self._worker.mark_memory(), time.monotonic()
-        relay = self._relay(sent)
+        relay = self._relay(sent, examined)
         with self._gauged(gauged) as seen:
             reply = self._worker.ask(sent if relay is None else {**sent, "during": None, "decoy": False}, relay)
         call = Call(
@@ -230,13 +231,13 @@ class Submission:
         self._note(call)
         return received(call.value, call, keep), received(call.grads, call) if call.grads is not None else ()
 
-    def _relay(self, sent: dict[str, Any]) -> Relay | None:
+    def _relay(self, sent: dict[str, Any], examined: bool) -> Relay | None:
         """Who takes the launches of a call, where they are run apart."""
         if self.sibling is None:
             return None
         from .sibling import Relay
 
-        return Relay(self.sibling, sent, self._worker.deadline)
+        return Relay(self.sibling, sent, self._worker.deadline, examined)
 
     @staticmethod
     def _as_left(reply: dict[str, Any]) -> tuple[bool, ...]:

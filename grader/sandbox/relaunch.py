@@ -17,29 +17,35 @@ import types
 import numpy as np
 
 try:
+    import follow
     import purity
     import wire
 except ImportError:
-    from . import purity, wire
+    from . import follow, purity, wire
 
 CAUSES = 5
 FOLDED = "__folded_{}"  # names that stand for the default values of a kernel's parameters
 CONSTEXPR = "constexpr"  # as Triton reads it
 LANGUAGE = "__language"
-FOLDER = "/kernels/"  # nothing lies there: texts are kept by these names for whoever reads source
+FOLDER = follow.FOLDER
 
 
 class Rebuilt:
     """A launch made anew from what was told of it, beside ``arguments`` (flat tensors) that were built for it here."""
 
     def __init__(self, told, arguments, margin, made):
-        self.told, self.arguments, self.margin, self.whole = told, arguments, margin, []
+        self.told, self.arguments, self.margin, self.whole, self.overlap = told, arguments, margin, [], None
         self.functions = made.setdefault(repr(told["functions"]), {})  # by their texts and all that they reach: made once
         self.storages = [self.storage(one) for one in told["storages"]]
         self.args = [self.value(node) for node in told["args"]]
         self.kwargs = {name: self.value(node) for name, node in told["kwargs"].items()}
         self.kernel = self.function(0)
-        self.before = [octets(flat).numpy().tobytes() if "argument" in one else None for one, flat in zip(told["storages"], self.storages, strict=True)]
+        self.before = [self.bytes_of(flat) if "argument" in one else None for one, flat in zip(told["storages"], self.storages, strict=True)]
+
+    @staticmethod
+    def bytes_of(flat):
+        """What stands in an argument's memory now."""
+        return octets(flat).numpy().tobytes()
 
     def storage(self, told):
         """Flat memory: an argument's own, or the bytes that were told, between two margins of poison."""
@@ -64,12 +70,16 @@ class Rebuilt:
         text, name = header_and_body(told, named)
         file = f"{FOLDER}{number}_{abs(hash(text)):x}.py"
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        space = {"__builtins__": builtins, "__name__": "kernels", **({LANGUAGE: triton.language} if named else {})}  # the interpreter spends a millisecond on each name of it
+        space = {"__builtins__": builtins, "__name__": f"kernel_{number}", CONSTEXPR: triton.language.constexpr, **({LANGUAGE: triton.language} if named else {})}  # the interpreter spends a millisecond on each name of it
         exec(compile(text, file, "exec", dont_inherit=True), {**space, CONSTEXPR: None, **{FOLDED.format(name): None for name in told["defaults"]}}, apart := {})
         made = types.FunctionType(apart[name].__code__, space, name)
         made.__annotations__ = dict.fromkeys(told["constexpr"], triton.language.constexpr)
+        defaults = {name: self.value(node) for name, node in told["defaults"].items()}
+        by_place = made.__code__.co_varnames[: made.__code__.co_argcount]
+        made.__defaults__ = tuple(defaults[name] for name in by_place if name in defaults) or None
+        made.__kwdefaults__ = {name: value for name, value in defaults.items() if name not in by_place} or None
         self.functions[number] = wrapped = (triton.constexpr_function if told["kind"] == "constexpr_function" else triton.jit)(made)
-        space.update({FOLDED.format(name): self.value(node) for name, node in told["defaults"].items()})
+        space.update({FOLDED.format(name): value for name, value in defaults.items()})
         space.update({name: self.value(node) for name, node in told["globals"].items()})
         return wrapped
 
@@ -107,6 +117,9 @@ class Rebuilt:
     def make_dtype(self, name, home):
         return getattr(sys.modules["torch"], name) if home == "torch" else np.dtype(name)
 
+    def make_kind(self, name):
+        return sys.modules["triton"].language.dtype(name)
+
     def make_constexpr(self, node):
         return sys.modules["triton"].language.constexpr(self.value(node))
 
@@ -137,17 +150,25 @@ class Rebuilt:
 
         return TensorDescriptor(self.value(base), shape, strides, block, padding)
 
-    def run(self):
-        """Run the kernel, once it is seen to be Triton alone. What it raises comes back told as for the wire, else None."""
+    def run(self, visited=None):
+        """Run the kernel, once it is seen to be Triton alone; nothing runs that isn't ``visited`` (frontend.py), if that is known. What it raises comes back told as for the wire, else None."""
+        results = [flat for one, flat in zip(self.told["storages"], self.storages, strict=True) if "argument" not in one and flat.is_floating_point()]
+        self.overlap = follow.Overlap([octets(flat) for flat in results])  # a counter that programs share is no result
         try:
             purity.check_launch(self.kernel, [*self.args, *self.kwargs.values()])
-            with purity.named():
+            for function in list(self.functions.values()):  # whatever road leads to them
+                purity.check(purity.runs(function), ())
+            with purity.named(), follow.followed(visited, self.overlap, self.plain()):
                 self.kernel[tuple(self.told["grid"])](*self.args, **self.kwargs)
         except Exception as error:
             bases = [base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"]  # of the interpreter's own error: what goes wrong in a kernel refuses nothing
             inner = cause(error)
             return {"type": type(inner).__name__, "bases": bases, "message": str(inner)[:4000], "line": line_of(error)}
         return None
+
+    def plain(self):
+        """Files of functions that a compiler runs as they are, on what it knows beforehand."""
+        return {purity.runs(made).__code__.co_filename for number, made in self.functions.items() if self.told["functions"][number]["kind"] == "constexpr_function"}
 
     def written(self):
         """What stands in each memory now: of an argument only where that was changed."""

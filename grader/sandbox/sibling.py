@@ -8,16 +8,22 @@ sibling run it, counts it, keeps what it wrote, and hands that back.
 from __future__ import annotations
 
 import contextlib
+import itertools
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..errors import AttngradeError
 from . import scrub, wire
-from .errors import WorkerDied, WorkerGarbage
-from .host import Worker
+from .errors import WorkerDied, WorkerError, WorkerGarbage
+from .host import START_S, Worker
 
 LAUNCHES = 1000  # of one call: what is beyond isn't kept
+READING_S = 20.0  # for one kernel, which takes a thirtieth of a second
+RESULTS = 2  # of a call, the first ones: out and lse
 
 
 class Sibling:
@@ -26,19 +32,56 @@ class Sibling:
     def __init__(self, start: Callable[[], Worker], started: Worker | None = None):
         self._start = start
         self._worker = started
+        self._reader: Worker | None = None
+        self._warming: threading.Thread | None = None
+
+    def read(self, told: dict[str, Any], deadline: float) -> dict[str, Any]:
+        """What Triton's front end, in a worker of its own that runs nothing, says to a launch (frontend.py). Raises StartFailed."""
+        self.get_reader()
+        assert self._reader is not None and self._warming is not None
+        self._warming.join()
+        self._reader.wait_ready()
+        self._reader.deadline = min(deadline, time.monotonic() + READING_S)
+        try:
+            said = self._reader.ask({"op": "read", "launch": told})
+        except WorkerError:
+            self._reader.close()
+            self._reader = None
+            return {"refused": not_triton({"message": "it came to no end of reading"})}
+        if isinstance(said.get("refused"), dict):
+            return {"refused": not_triton(said["refused"])}
+        return {"visited": said["visited"]} if isinstance(said.get("visited"), dict) else {}
+
+    def get_reader(self) -> None:
+        """Have the worker for that started, if it isn't: it imports while kernels run."""
+        if self._reader is None:
+            self._reader = self._start()
+            self._reader.deadline = time.monotonic() + START_S
+            self._warming = threading.Thread(target=self._warm, args=(self._reader,), daemon=True)
+            self._warming.start()
+
+    @staticmethod
+    def _warm(reader: Worker) -> None:
+        with contextlib.suppress(WorkerError, AttngradeError):  # met again by whoever needs it
+            reader.ask({"op": "fit"})
 
     def worker(self, deadline: float) -> Worker:
         """The worker, with the time that the submission has left. Raises StartFailed."""
         if self._worker is None:
             self._worker = self._start()
+        self.get_reader()
         self._worker.wait_ready()
         self._worker.deadline = deadline
         return self._worker
 
     def close(self) -> None:
         """Leave nothing running."""
-        if self._worker is not None:
-            self._worker.close()
+        if self._reader is not None and self._warming is not None:
+            self._reader.kill()
+            self._warming.join()
+        for worker in (self._worker, self._reader):
+            if worker is not None:
+                worker.close()
 
     @property
     def printed(self) -> bytes:
@@ -49,8 +92,8 @@ class Sibling:
 class Relay:
     """The launches of one call, as the host saw them: called with each, it gives the answer that goes back to the submission."""
 
-    def __init__(self, sibling: Sibling, message: dict[str, Any], deadline: float):
-        self._sibling, self._deadline, self._decoy = sibling, deadline, bool(message.get("decoy"))
+    def __init__(self, sibling: Sibling, message: dict[str, Any], deadline: float, examined: bool = False):
+        self._sibling, self._deadline, self._decoy, self._examined = sibling, deadline, bool(message.get("decoy")), examined
         own = [(array, owner) for owner, value in [*enumerate(message["args"]), *message["kwargs"].items()] for array in wire.arrays(value)]
         self._owners = [str(owner) for _, owner in own]
         self._secret = list(wire.arrays(message.get("during") or ()))
@@ -60,7 +103,7 @@ class Relay:
         self.spilled: list[str] = []
         self.mutated: set[str] = set()
         self.growth = 0  # bytes by which running the kernels raised the sibling's high-water mark
-        self._memories: list[tuple[str, np.ndarray]] = []  # what the last launches left in memory that is no argument's
+        self._memories: list[tuple[str, np.ndarray]] = []  # what the last launch left in memory that is no argument's
 
     def __call__(self, told: Any) -> dict[str, Any]:
         """Run a launch. Raises WorkerGarbage for what is none, and what ends the sibling: its death is the submission's."""
@@ -72,12 +115,18 @@ class Relay:
             self.launches.append({"kernel": scrub.one_line(told["name"], 100), "grid": list(told["grid"]), "fresh_bytes": sum(data.nbytes for data in fresh)})
         if self._decoy:
             return {"memory": [None] * len(storages)}
-        answer = self._run(storages, told, self._arguments)
+        said = self._sibling.read(told, self._deadline) if self._examined and len(self.launches) == 1 else {}
+        if "refused" in said:
+            return {"raised": said["refused"]}
+        answer = self._run(storages, told, self._arguments, said.get("visited"))
+        overlap = answer.pop("overlap", False)
+        if "visited" in said:
+            self.launches[0]["overlap"] = overlap
         if "raised" not in answer:
             answer["memory"] = self._keep(storages, answer.pop("memory"), answer.pop("spilled"))
         return answer
 
-    def _run(self, storages: list[dict[str, Any]], told: dict[str, Any], arguments: list[wire.Array]) -> dict[str, Any]:
+    def _run(self, storages: list[dict[str, Any]], told: dict[str, Any], arguments: list[wire.Array], visited: Any = None) -> dict[str, Any]:
         """Have the sibling run a launch: ``memory`` and ``spilled``, or what it ``raised``."""
         worker = self._sibling.worker(self._deadline)
         said = worker.ask({"op": "rebuild", "arguments": arguments, "launch": told}).get("raised")
@@ -85,17 +134,18 @@ class Relay:
             return {"raised": failure(said)}
         resident = worker.mark_memory()
         try:
-            reply = worker.ask({"op": "run"})
+            reply = worker.ask({"op": "run", "visited": visited})
         except WorkerDied:
             raise WorkerDied(f"{scrub.one_line(told['name'], 100)} ended the process that ran it: it loads or stores where no memory is, past a tensor and without a mask.") from None
         self.growth += max(0, worker.peak_bytes() - resident)
         if reply.get("failed") or reply.get("raised"):
             return {"raised": failure(reply.get("failed") or reply.get("raised"))}
-        return {"memory": written(storages, reply), "spilled": reply.get("spilled")}
+        return {"memory": written(storages, reply), "spilled": reply.get("spilled"), "overlap": reply.get("overlap") is True}
 
     def _keep(self, storages: list[dict[str, Any]], memory: list[wire.Array | None], past: Any) -> list[wire.Array | None]:
         """Note what the kernel wrote and where it shouldn't have; what goes back of it. Values that were for the kernel alone don't."""
         back: list[wire.Array | None] = []
+        self._memories = []
         for told, now in zip(storages, memory, strict=True):
             if "argument" not in told and now is not None:
                 self._memories.append((told["dtype"], now.data))
@@ -107,7 +157,10 @@ class Relay:
 
     def as_written(self, value: Any) -> tuple[bool, ...]:
         """For each array in a result, whether its values stand, in whatever order, in a memory as a kernel left it."""
-        return tuple(any(holds(dtype, octets, array) for dtype, octets in self._memories) for array in wire.arrays(value)) if self.launches and not self._decoy else ()
+        if not self.launches or self._decoy:
+            return ()
+        results = itertools.islice(wire.arrays(value), RESULTS)
+        return tuple(any(holds(dtype, octets, array) for dtype, octets in self._memories if octets.size >= array.data.size) for array in results)
 
 
 def well_formed(told: Any, arguments: int) -> list[dict[str, Any]]:
@@ -131,6 +184,12 @@ def written(storages: list[dict[str, Any]], reply: dict[str, Any]) -> list[wire.
         if all(fits):
             return memory
     raise WorkerGarbage("The process that runs the submission's kernels sent a reply of no known form: a kernel wrote over what isn't its own.")
+
+
+def not_triton(said: dict[str, Any]) -> dict[str, Any]:
+    """What a compiler has against a kernel, in the form of what a kernel raises."""
+    told = scrub.one_line(str(said.get("message")), 300).rstrip(".")
+    return failure({**said, "type": "NotTriton", "bases": ["Exception"], "message": f"Triton's interpreter runs the kernel and its compiler refuses it: {told}. No GPU would run it"})
 
 
 def failure(said: Any) -> dict[str, Any]:

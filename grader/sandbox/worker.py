@@ -36,6 +36,7 @@ if not __package__:  # isolated mode leaves this folder off the path
     import confine
     import devices
     import fence
+    import frontend
     import offlimits
     import relaunch
     import sentry
@@ -44,7 +45,7 @@ if not __package__:  # isolated mode leaves this folder off the path
 
     del sys.path[0]
 else:
-    from . import confine, devices, fence, offlimits, relaunch, sentry, wire, world
+    from . import confine, devices, fence, frontend, offlimits, relaunch, sentry, wire, world
 
 TEXT_CAP = 4000
 WIDE = 10_000  # items of a list that travel one by one
@@ -266,7 +267,7 @@ class Session:
         self.module, self.path, self.running = None, "", [""]
         self.kept, self.given, self.objects, self.kernels = {}, {}, {}, sentry.Kernels()
         self.entered, self.heats, self.finished = (), [], []
-        self.pipe, self.question, self.rebuilt, self.made = None, None, None, {}
+        self.pipe, self.question, self.rebuilt, self.made, self.reader = None, None, None, {}, frontend.Reader()
         self.world = world.World(torch)
 
     def handle(self, message):
@@ -319,8 +320,17 @@ class Session:
     def op_run(self, message):
         """Run it once: what it wrote, and past which memories; or what it raised."""
         rebuilt, self.rebuilt = self.rebuilt, None
-        failed = rebuilt.run()
-        return {"failed": failed} if failed else {"memory": rebuilt.written(), "spilled": rebuilt.spilled()}
+        failed = rebuilt.run(message.get("visited"))
+        return {"failed": failed} if failed else {"memory": rebuilt.written(), "spilled": rebuilt.spilled(), "overlap": rebuilt.overlap.seen}
+
+    def op_fit(self, message):
+        """Make ready to read kernels."""
+        self.reader.ready()
+        return {}
+
+    def op_read(self, message):
+        """What a compiler for a GPU has against a kernel of a submission that was never loaded here."""
+        return self.reader.read(message["launch"])
 
     @staticmethod
     def sort(value):

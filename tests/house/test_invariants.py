@@ -13,7 +13,7 @@ ENGINE = ROOT / "grader"
 PAGE = (ENGINE / "README.md").read_text(encoding="utf-8")
 NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
 EXECUTES = {  # who runs source that is data to the engine, and whose
-    "sandbox/worker.py": "the submission's, in the jail", "sandbox/relaunch.py": "the head and body of its kernels, in a jail of their own", "sandbox/rehearse.py": "the pack's own, in the trusted worker",
+    "sandbox/worker.py": "the submission's, in the jail", "sandbox/relaunch.py": "the head and body of its kernels, in a jail of their own", "sandbox/frontend.py": "a kernel of its own, by which it sees that it can read", "sandbox/rehearse.py": "the pack's own, in the trusted worker",
     "plot/own.py": "the pack's own drawers", "grading/variants.py": "the pack's own conventions",
 }
 KNOWS = {  # room -> rooms that it may import beside errors, for types too; "." is the package's version
