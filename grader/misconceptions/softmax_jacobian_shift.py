@@ -287,7 +287,7 @@ def axis_moved_to_the_front_twice(z, axis=-1):
 def rows_in_memory_order(z, axis=-1):
     """You take the rows in the order in which they lie in memory and put them back in the order of the axes.
 
-    Example: for shape (2, 3, 5) and axis=0 every weight is right and stands in another column.
+    Example: for shape (2, 3, 5) and axis=0 every weight is right, and most of them stand in the wrong place.
     Why: after `swapaxes` an array may lie in Fortran order; order="A" (or "K") then counts the first axis fastest, and an array that is built anew counts the last.
     Look at: `order=` in `reshape`, `ravel` and `flatten`: leave it out both ways.
     """
