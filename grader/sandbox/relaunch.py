@@ -13,6 +13,7 @@ import linecache
 import sys
 import textwrap
 import types
+import zlib
 
 import numpy as np
 
@@ -68,7 +69,7 @@ class Rebuilt:
         told, triton = self.told["functions"][number], sys.modules["triton"]
         named = self.by_name(told["globals"])
         text, name = header_and_body(told, named)
-        file = f"{FOLDER}{number}_{abs(hash(text)):x}.py"
+        file = f"{FOLDER}{number}_{zlib.crc32(text.encode()):x}.py"  # the same name in every worker
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         space = {"__builtins__": builtins, "__name__": f"kernel_{number}", CONSTEXPR: triton.language.constexpr, **({LANGUAGE: triton.language} if named else {})}  # the interpreter spends a millisecond on each name of it
         exec(compile(text, file, "exec", dont_inherit=True), {**space, CONSTEXPR: None, **{FOLDED.format(name): None for name in told["defaults"]}}, apart := {})

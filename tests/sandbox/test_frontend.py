@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from attngrade.sandbox.errors import Raised
-from attngrade.sandbox.host import raise_if_raised
+from attngrade.sandbox.host import Worker, raise_if_raised
 from attngrade.sandbox.jail import Plan
 from attngrade.sandbox.nursery import Crew
 from attngrade.sandbox.proxy import Submission, tensor
@@ -141,3 +141,14 @@ def test_a_reader_that_is_closed_while_it_gets_ready_leaves_nothing(crew):
     sibling.close()
 
     assert reader is not None and not reader.alive()
+
+
+def test_a_reader_that_was_started_by_itself_reads_the_same(load):
+    submission = load(HEAD + KERNEL.format(body="a = a * 2"))
+    submission.sibling = Sibling(lambda: Worker(PLAN))
+
+    try:
+        assert submission.double(tensor(X), _examined=True).array.tolist() == (2 * X).tolist()
+        assert submission.launches()[0]["overlap"] is False
+    finally:
+        submission.sibling.close()
