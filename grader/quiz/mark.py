@@ -14,7 +14,7 @@ from .marking.negation import Scope, denied_after, governed_spans, negated, scop
 from .marking.patterns import Instance, Pattern, instances, parse_pattern
 from .marking.records import CONTRADICTED, MET, NOT_DETECTED, Marking, PointMark
 from .marking.second import CLEARLY, EVEN, HARDLY, Reader, reader_at
-from .marking.shams import copied, has_sentences, is_list, is_separated, mute_lists
+from .marking.shams import copied, has_sentences, is_framed, is_list, is_separated, mute_lists
 from .marking.spelling import known_words
 from .marking.tokens import Text, read
 from .marking.undecided import only_supposed
@@ -66,7 +66,7 @@ def mark(question: Question, answer: str) -> Marking:
         return _nothing(question, answer, ("off-topic",), _TO_MARKER)
     if copied(text, rubric.prompts):
         return _nothing(question, answer, ("copied-prompt",), _COPIED)
-    if (is_list(text.tokens) and not has_sentences(text)) or is_separated(text):
+    if (is_list(text.tokens) and not has_sentences(text)) or is_separated(text) or is_framed(text):
         return _nothing(question, answer, ("keyword-list",), _LIST)
     return _mark_open(question, answer, text, rubric)
 

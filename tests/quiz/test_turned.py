@@ -127,6 +127,7 @@ CLASSES = {  # what is turned round: (question, point, the wrong one, its right 
         ("causal-mask-place", "before-softmax", "One adds minus infinity to the values of later tokens before the weighted sum.", "One adds minus infinity to the scores of later tokens before the softmax."),
         ("causal-mask-place", "before-softmax", "The mask goes on the probabilities that the softmax puts out, minus infinity for future ones.", "The mask goes on the scores that the softmax takes in, minus infinity for future ones."),
         ("causal-mask-place", "exact-zero", "Ahead of the softmax minus infinity is added, the later tokens' weights are not exactly nil.", "Ahead of the softmax minus infinity is added, the later tokens' weights are exactly nil."),
+        ("causal-mask-place", "exact-zero", "Scores with j > i are set to zero before the softmax; exp(0) = 0, so these tokens have no weight.", "Scores with j > i are set to -inf before the softmax; exp(-inf) = 0, so these tokens have no weight."),
         ("causal-mask-place", "normaliser", "After the softmax would be fine too: the normaliser isn't affected by future tokens.", "After the softmax would be too late: the normaliser is affected by future tokens."),
         ("causal-mask-place", "normaliser", "Masked after the softmax, the denominator would be 0.", "Masked after the softmax, the denominator would be too large."),
     ],
@@ -142,12 +143,14 @@ CLASSES = {  # what is turned round: (question, point, the wrong one, its right 
     ],
     "one of the two, or both; some of it, or said": [
         ("qk-norm", "what", "The query, and only the query, has its length normalised.", "The query and the key have their length normalised."),
+        ("qk-norm", "what", "Queries and keys are normalised over the sequence axis, after the softmax.", "Queries and keys are normalised over the head's components, before the product."),
         ("qk-norm", "failure", "It's against instabilities in training of some kind.", "It's against instabilities in training from growing logits."),
         ("qk-norm", "bounded", "The logit is bounded by the norms of q and k and grows with the weights.", "The logit is bounded by the gain, whatever the weights do."),
     ],
     "of what, and with which sign": [
         ("single-head-average", "convex", "The weights can have any sign, they only sum to one, so the output may lie outside of the values.", "The weights can't have any sign, they're positive and sum to one, so the output can't lie outside of the values."),
         ("single-head-average", "convex", "The output is a weighted average of the keys with weights that sum to one.", "The output is a weighted average of the values with weights that sum to one."),
+        ("single-head-average", "convex", "There is a distribution over the queries, columns sum to one, and the outputs get blended.", "There is a distribution over the keys, rows sum to one, and the values get blended."),
         ("single-head-average", "blend-loses", "Several heads are averaged and look at different things.", "Several heads are concatenated and look at different things."),
     ],
     "where the gradient is zero": [
@@ -160,6 +163,7 @@ CLASSES = {  # what is turned round: (question, point, the wrong one, its right 
     "mean, variance and what they're of": [
         ("score-variance", "term-moments", "A product of two such entries has mean one, and variance one.", "A product of two such entries has mean zero, and variance one."),
         ("score-variance", "variances-add", "As the terms are correlated their variances add to d_k.", "As the terms are uncorrelated their variances add to d_k."),
+        ("score-variance", "variances-add", "The variance comes to sqrt(d_k) and the standard deviation is d_k.", "The variance comes to d_k and the standard deviation is sqrt(d_k)."),
         ("score-variance", "std", "Their typical size is d_k.", "Their typical size is the root of d_k, the standard deviation."),
     ],
 }
@@ -186,6 +190,15 @@ def test_a_right_point_beside_two_wrong_ones_is_kept() -> None:
 def test_terms_between_commas_with_a_sign_or_two_among_them_are_a_list() -> None:
     assert earned("forward-scale", "reparametrisation, fourth root of d_k, Adam, lr-sized steps, relative change, logit drift, same function, t=0") == ()
     assert "adam-step" in earned("forward-scale", "Adam's move is lr for each parameter, tiny or not; for tiny ones that's a revolution.")
+
+
+@pytest.mark.parametrize("terms", [
+    "Relevant considerations include the equivalence at initialisation, the factor d_k^(-1/4), Adam, the learning rate, parameter size, relative change, and the range of logits.",
+    "One speaks here of equivalence at initialisation, of Adam, of the learning rate, of small weights, of relative change, and of ranges of logits.",
+])
+def test_terms_in_a_sentence_that_only_says_that_they_matter_are_a_list(terms: str) -> None:
+    assert earned("forward-scale", terms) == ()
+    assert "relative-update" in earned("forward-scale", terms + " Adam's step is lr, so small weights get a large relative change. The logits leave their range at once.")
 
 
 def test_a_power_in_words_is_a_root() -> None:

@@ -71,6 +71,23 @@ def is_separated(text: Text) -> bool:
     return (len(pieces) >= 5 and verbs <= 1) or (len(strips) >= 5 and max(strips) <= 5 and verbs <= len(strips) // 2)
 
 
+_FRAMES = re.compile(
+    r"\b(?:considerations? (?:are|include)|keywords?|key (?:terms|words|points)|(?:all|each|every one) of (?:these|this|those|them|which) (?:matters?|counts?|plays?|comes?)"
+    r"|speaks? (?:here )?of|(?:this|it|that|answer) (?:is|has to do) (?:all )?(?:about|with)|plays? a (?:role|part)|comes? to mind|is (?:involved|relevant)|are (?:involved|relevant))\b"
+)
+
+
+def is_framed(text: Text) -> bool:
+    """`Relevant considerations include ...`, `this is about A, about B, ...`: terms in one sentence that only says that they matter."""
+    if has_sentences(text) or not _FRAMES.search(text.original.lower()):
+        return False
+    segments: dict[int, list[Token]] = {}
+    for token in text.tokens:
+        segments.setdefault(token.segment, []).append(token)
+    says = sum(_says(part) and not _FRAMES.search(" ".join(token.word for token in part).replace(" be ", " is ")) for part in segments.values())
+    return len(segments) >= 5 and says <= len(segments) // 3
+
+
 def has_sentences(text: Text) -> bool:
     """At least two full stops: whatever it is, it isn't one list."""
     return len(_FULL_STOP.findall(text.original)) >= 2
