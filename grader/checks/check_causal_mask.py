@@ -267,7 +267,7 @@ def test_empty_rows_are_zero(submission, rng):
 @after("weights-are-shared-among-the-visible", "hidden-scores-never-matter")
 def test_softmax_gradient(submission, rng):
     """The gradient is the softmax's own among the visible keys and zero at hidden ones, however large those are."""
-    for shape, huge in [((2, 3), 1.0), ((3, 2, 4), 1.0), ((2, 5), 1e4), ((3, 4), 1e300)]:
+    for shape, huge in [((2, 3), 1.0), ((3, 2, 4), 1.0), ((2, 5), 1e4), ((3, 4), 1e300), ((3, 17, int(rng.integers(65, 140))), 1.0)]:
         mask, up = some_mask(rng, shape), rng.standard_normal(shape)
         scores = np.where(mask, rng.standard_normal(shape), huge)
         case = f"scores {shape}, hidden ones {huge:g}"
@@ -404,8 +404,9 @@ def present(got, n, q):
 @after(*VALUES)
 def test_attention_gradients(submission, rng):
     """Gradients reach queries, keys and values, and are right where a query sees nothing, too: zero, not NaN."""
-    for t_q, t_k in [(3, 3), (2, 4), (4, 2)]:
-        q, k, v = qkv(rng, t_q, t_k)
+    batch, heads, *long, width = larger(rng)
+    for t_q, t_k, *sides in [(3, 3), (2, 4), (4, 2), (*long, batch, heads, width)]:
+        q, k, v = qkv(rng, t_q, t_k, *sides)
         up = rng.standard_normal(q.shape)
         told = {"want": attention(q, k, v), "case": sizes(t_q, t_k)}
         grads = gradients(submission, "causal_attention", q, k, v, wrt=(0, 1, 2), up=up, **told)

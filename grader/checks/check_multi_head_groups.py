@@ -27,7 +27,7 @@ from attngrade.checks.multi_head_oracles import (
 @after("every-head-attends-by-itself", "a-key-head-serves-neighbouring-query-heads")
 def test_query_heads_share_key_heads_in_groups(submission, rng):
     """With n_kv_heads given, query head h uses key/value head h // (n_heads / n_kv_heads); None means n_heads."""
-    groups, copies, batch, width = (int(n) for n in rng.integers((1, 5, 5, 17), (3, 8, 8, 40)))
+    groups, copies, batch, width = (int(n) for n in rng.integers((1, 5, 5, 17), (3, 8, 7, 24)))
     for sizes in (*GROUPED, (batch, 3, 7, groups * copies, groups, width)):
         (*_, h, g, _), args, case = sizes, drawn(rng, *sizes), SIZES.format(*sizes)
         same(submission.multi_head_attention(*args, h, g), attention(*args, h, g), dtype="float64", case=case)
@@ -57,6 +57,10 @@ def test_a_mask_takes_keys_out_of_the_softmax(submission, rng):
     for case, mask in [("query i sees all keys but i - 2, i + 1, i + 4", sieve(5)), ("mask lower triangle", np.tri(5, dtype=bool))]:
         args = drawn(rng, 2, 5, 6, 3, 3, 4)
         same(submission.multi_head_attention(*args, 3, None, mask), attention(*args, 3, mask=mask), dtype="float64", case=f"T=5, {case}")
+    batch, t, width = (int(n) for n in rng.integers((5, 20, 17), (7, 30, 24)))
+    args, mask = drawn(rng, batch, t, 12, 8, 4, width), sieve(t)
+    case = "query i sees all keys but i + 1, i - 2, i + 4, ..., " + SIZES.format(batch, t, 12, 8, 4, width)
+    same(submission.multi_head_attention(*args, 8, 4, mask), attention(*args, 8, 4, mask), dtype="float64", case=case)
 
 
 @points(2)

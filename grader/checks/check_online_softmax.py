@@ -210,6 +210,10 @@ def test_causal_over_blocks(submission, rng):
         for block_size in (1, 2, 3, 20):
             got = blockwise(submission, arrays, block_size, True)
             is_answer(got, attention(*arrays, True), "float64", BLOCKWISE, f"{sizes(*arrays[:2], True)}, block_size={block_size}")
+    wide = qkv(rng, int(rng.integers(33, 60)), int(rng.integers(70, 120)), batch=2, heads=5, width=int(rng.integers(48, 97)), dtype="float32")
+    for block_size in (16, 50):
+        got, case = blockwise(submission, wide, block_size, True, "float32"), f"{sizes(*wide[:2], True)}, Dh={wide[0].shape[-1]}, block_size={block_size}, float32"
+        is_answer(got, attention(*wide, True), "float32", BLOCKWISE, case)
     arrays = qkv(rng, 3, 300, batch=1, heads=1)
     is_answer(blockwise(submission, arrays, 64, True), attention(*arrays, True), "float64", BLOCKWISE, f"{sizes(*arrays[:2], True)}, block_size=64")
 
@@ -274,6 +278,9 @@ def test_half_precision_runs_in_float32(submission, rng):
     for dtype in ("float16", "bfloat16"):
         arrays = qkv(rng, 4, 6, dtype=dtype)
         is_answer(blockwise(submission, arrays, 4, True, dtype), attention(*arrays, True), dtype, BLOCKWISE, f"T_q=4, T_k=6, causal, {dtype}")
+        arrays = qkv(rng, int(rng.integers(17, 40)), int(rng.integers(41, 80)), width=int(rng.integers(17, 70)), dtype=dtype)
+        case = f"{sizes(*arrays[:2], True)}, Dh={arrays[0].shape[-1]}, block_size=16, {dtype}"
+        is_answer(blockwise(submission, arrays, 16, True, dtype), attention(*arrays, True), dtype, BLOCKWISE, case)
     for dtype in ("float16", "bfloat16"):
         arrays = nearly_cancelling(rng, dtype)
         got = blockwise(submission, arrays, 2, dtype=dtype)
@@ -302,7 +309,7 @@ def nearly_cancelling(rng, dtype):
 @after("attention-block-by-block", "causal-over-blocks")
 def test_gradients_through_blocks(submission, rng):
     """Gradients of out and lse for q, k and v are right, and finite beside queries that see nothing."""
-    for t_q, t_k, causal, block_size in [(2, 3, False, 2), (3, 5, True, 2), (4, 4, True, 4), (5, 3, True, 2)]:
+    for t_q, t_k, causal, block_size in [(2, 3, False, 2), (3, 5, True, 2), (4, 4, True, 4), (5, 3, True, 2), (int(rng.integers(17, 40)), int(rng.integers(41, 80)), True, 16)]:
         arrays = qkv(rng, t_q, t_k)
         up_out, up_lse = rng.standard_normal(arrays[0].shape), as_held(rng.standard_normal(arrays[0].shape[:3]), "float32")
         up_lse = np.where(np.isfinite(attention(*arrays, causal)[1]), up_lse, 0.0)

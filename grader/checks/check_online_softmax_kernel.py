@@ -180,7 +180,7 @@ def test_one_launch_does_the_work(submission, rng, device):
         case, want = sizes(*arrays[:2], causal), attention(*arrays, causal)
         alone = qkv(rng, t_q, t_k + 1, batch=1, heads=2, width=32, dtype=dtype)  # of a size of its own: what is remembered of it comes back in no other call
         without_kernel(lambda alone=alone, causal=causal, dtype=dtype: flash(submission, alone, causal, dtype, _decoy=True), attention(*alone, causal), sizes(*alone[:2], causal))
-        got = flash(submission, others, causal, dtype, _during=held(arrays, dtype), _examined=True)
+        got = examined(lambda arrays=arrays, others=others, causal=causal, dtype=dtype: flash(submission, others, causal, dtype, _during=held(arrays, dtype), _examined=True))
         in_any_order(submission.last, got, case)
         is_answer(got, want, dtype, FLASH, f"{case}, {dtype}, other values while the kernel runs",
                   worked_out_outside(submission, got, want, held(arrays, dtype), causal))
@@ -189,7 +189,7 @@ def test_one_launch_does_the_work(submission, rng, device):
             disown(FLASH, "gives what its kernel computes")
         launched(len(submission.launches(got)) if isinstance(got, tuple) else 0, got, case)
         finished(submission.last, got, case)
-    everywhere(submission, rng)
+    programs, tile = everywhere(submission, rng)
     for call in submission.calls:  # all that was asked so far: every shape, dtype and layout
         if call.function == FLASH and call.raised is None and call.replayable:
             launched(len(call.launches), None, "in an earlier call: " + arguments(call))
@@ -198,11 +198,11 @@ def test_one_launch_does_the_work(submission, rng, device):
             finished(call, None, "in an earlier call: " + arguments(call))
     no_copies(submission, rng)
     if device == "cpu":
-        a_tile_at_a_time(submission, rng)
+        a_tile_at_a_time(submission, rng, programs, tile)
 
 
-def a_tile_at_a_time(submission, rng):
-    """The kernel walks over the keys; one tile that holds them all ends where a GPU's registers do."""
+def a_tile_at_a_time(submission, rng, programs, tile):
+    """The kernel walks over the keys, and ``programs`` share some hundred queries with tensors of ``tile`` numbers; one tile that holds them all ends where a GPU's registers do."""
     values = qkv(rng, 1, 4096, batch=1, heads=1, width=128, dtype="float16")
     arrays, taken, got = held(values, "float16"), math.inf, None
     for _ in range(6):  # again if it looks too much: the system counts other things as well
@@ -212,19 +212,24 @@ def a_tile_at_a_time(submission, rng):
     claim(taken < 4 * MIB, f"{FLASH}: for one query and 4096 keys the kernel took {taken / MIB:.1f} MiB beside its tensors, where tiles of 128 keys take less than one. "
           "It looks as if one tile held all keys, which fits into no GPU; walk over them, with a running maximum, sum and output", got=got, case=sizes(*values[:2], False))
     is_answer(got, attention(*values), "float16", FLASH, f"{sizes(*values[:2], False)}, float16")
+    if programs is None or programs > 1:
+        return
     values = qkv(rng, 2048, 3, batch=1, heads=1, width=128, dtype="float16")
-    arrays, taken = held(values, "float16"), math.inf
-    for _ in range(6):
-        if taken >= 2 * MIB:
-            got = submission.flash_attention(*arrays)
-            taken = min(taken, submission.last.kernel_bytes)
-    claim(taken < 2 * MIB, f"{FLASH}: for 2048 queries and three keys the kernel took {taken / MIB:.1f} MiB beside its tensors, where tiles of 128 queries take less than one. "
-          "It looks as if one tile held all queries, which fits into no GPU; give each program a tile of them", got=got, case=sizes(*values[:2], False))
+    got = examined(lambda: submission.flash_attention(*held(values, "float16"), _examined=True))
+    grown = largest(submission.last) / max(1, tile)
+    claim(grown < 6, f"{FLASH}: with 2048 queries the largest tensor of the kernel has {grown:.0f} times the numbers that it has with some hundred: one tile holds all queries, "
+          "which fits into no GPU; give each program a tile of them", got=got, case=sizes(*values[:2], False))
     is_answer(got, attention(*values), "float16", FLASH, f"{sizes(*values[:2], False)}, float16")
 
 
+def largest(call):
+    """Numbers in the largest tensor of a call's kernel, as its compiler reads it; 1 where that isn't known."""
+    return max((launch.get("largest", 1) for launch in call.launches), default=1)
+
+
 def everywhere(submission, rng):
-    """The kernel computes what comes back at every width, in every layout, in one tile and in several."""
+    """The kernel computes what comes back at every width, in every layout, in one tile and in several. Gives how many programs shared the longest queries of one head, and how large their tensors were."""
+    programs, tile = None, 1
     several = int(rng.integers(33, 80)), int(rng.integers(130, 160))
     tall = int(rng.integers(70, 140)), int(rng.integers(150, 200))
     plain = "contiguous", {}
@@ -234,16 +239,31 @@ def everywhere(submission, rng):
         (tall, int(rng.choice([64, 128])), 1, True, "float16", plain), ((2, int(rng.integers(310, 600))), int(rng.choice([16, 32])), 1, True, "float32", plain),
     ]):
         arrays, others = (qkv(rng, t_q, t_k, batch=batch, heads=1, width=width, dtype=dtype) for _ in range(2))
-        got = submission.flash_attention(*held(others, dtype, **layout), causal=causal, _fence=True, _during=held(arrays, dtype, **layout), _examined=case in (0, 1, 4))
+        own, secret = (held(some, dtype, **layout) for some in (others, arrays))
+        got = examined(lambda own=own, secret=secret, causal=causal, case=case: submission.flash_attention(*own, causal=causal, _fence=True, _during=secret, _examined=case in (0, 1, 4)))
         in_any_order(submission.last, got, sizes(*arrays[:2], causal))
         want, told = attention(*arrays, causal), f"{sizes(*arrays[:2], causal)}, {name}, {dtype}, other values while the kernel runs"
+        if (t_q, t_k) == tall:
+            programs = max((math.prod(launch["grid"]) for launch in submission.last.launches), default=1)
+            tile = largest(submission.last)
         is_answer(got, want, dtype, FLASH, told, worked_out_outside(submission, got, want, held(arrays, dtype, **layout), causal))
+    return programs, tile
 
 
 def launched(n, got, case):
     """Exactly one kernel."""
     claim(n > 0, f"{FLASH}: no @triton.jit kernel of this file was launched; part 3 has to run in a kernel of your own", got=got, case=case)
     claim(n < 2, f"{FLASH}: {n} kernels were launched where one fused kernel was asked: the state stays in registers until the end", got=got, case=case)
+
+
+def examined(ask):
+    """A call whose kernel Triton's compiler reads as well, as for a GPU; where that finds no kernel in it, what it gives is nobody's."""
+    try:
+        return ask()
+    except Raised as raised:
+        if raised.type == "NotTriton":
+            disown(FLASH, "is a kernel that a GPU would run")
+        raise
 
 
 def in_any_order(call, got, case):

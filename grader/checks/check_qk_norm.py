@@ -100,7 +100,7 @@ def test_the_dtype_of_x_comes_back(submission, rng):
 @after("rms-norm-follows-the-formula")
 def test_gradients_reach_x_and_the_gain(submission, rng):
     """Gradients flow to x, through the norm too, and to the gain."""
-    for shape, eps in [((4,), 1e-6), ((2, 3, 5), 0.3)]:
+    for shape, eps in [((4,), 1e-6), ((2, 3, 5), 0.3), ((3, int(rng.integers(9, 20)), 64), 1e-6)]:
         x, gain, upstream = rng.standard_normal(shape), drawn_gains(rng, shape[-1])[0], rng.standard_normal(shape)
         got, grads = submission.vjp("rms_norm", x, gain, wrt=(0, 1), cotangent=upstream, eps=eps)
         same(got, norm(x, gain, eps), case=f"the result while gradients are recorded, x of shape {shape}")

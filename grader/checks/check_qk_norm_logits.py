@@ -78,6 +78,11 @@ def test_logits_of_half_precision_input(submission, rng):
         (q_gain, exact_q_gain), (k_gain, exact_k_gain) = (stored(gain, gain_dtype) for gain in drawn_gains(rng, 5))
         got, want = submission.qk_norm_logits(q, k, q_gain, k_gain), scaled_dots(exact_q, exact_k, (exact_q_gain, exact_k_gain))
         same(got, want, dtype=dtype, case=f"{dtype} q and k of size {size:g}, {gain_dtype} gains")
+    for dtype in ("float16", "bfloat16"):
+        width = int(rng.integers(65, 140))
+        (q, exact_q), (k, exact_k) = (stored(around(rng, 300.0, 1, 2, t, width), dtype) for t in (3, 4))
+        pair = np.ones((2, width), dtype=np.float32)
+        same(submission.qk_norm_logits(q, k, *pair), scaled_dots(exact_q, exact_k, pair), dtype=dtype, case=f"{dtype} q and k of size 300, Dh={width}")
     (q, exact_q), (gain, exact_gain) = stored(rng.uniform(0.5, 1.5, (1, 1, 2, 48)), "float16"), stored(np.full(48, 45.0), "float16")
     (x, exact), (y, exact_y) = (stored(rng.standard_normal((1, 1, t, 3)), "float16") for t in (2, 3))
     wide = (np.full(3, 3e5, dtype=np.float32), np.full(3, 1e-5, dtype=np.float32))
@@ -106,6 +111,13 @@ def test_gradients_flow_through_the_logits(submission, rng):
             _, rough = submission.vjp("qk_norm_logits", *narrow, wrt=(0, 1, 2, 3), cotangent=tensor(upstream, dtype))
             same_gradients(rough, (finite_at_zeros(rough[0], for_q, q), for_k, for_q_gain, for_k_gain), NAMES, f"{case}, {dtype}", tol)
         q[0, 1, 2] = 0
+    t_q, t_k, width = (int(n) for n in rng.integers((17, 33, 17), (33, 60, 70)))
+    (q, k), pair, upstream = drawn_pair(rng, 2, 2, t_q, t_k, width), drawn_gains(rng, width), rng.standard_normal((2, 2, t_q, t_k))
+    q_hat, k_hat = norms(q, k, pair)
+    for_q, for_q_gain = norm_pullback(q, pair[0], upstream @ k_hat / np.sqrt(width))
+    for_k, for_k_gain = norm_pullback(k, pair[1], upstream.swapaxes(-1, -2) @ q_hat / np.sqrt(width))
+    _, grads = submission.vjp("qk_norm_logits", q, k, *pair, wrt=(0, 1, 2, 3), cotangent=upstream)
+    same_gradients(grads, (for_q, for_k, for_q_gain, for_k_gain), NAMES, f"q {q.shape}, k {k.shape}")
 
 
 @points(1)

@@ -268,6 +268,8 @@ def test_scores_have_mean_zero_and_variance_d_k_scale_squared(submission, rng):
         claim_moments(scores, variance, d_k, f"{scores.size} draws, d_k={d_k}" + "".join(f", scale={value:g}" for value in scale))
     d_k = often_narrow(rng, 100, 600)
     claim_moments(sample(submission, seeds(rng, 1)[0], 2000, d_k).array, d_k, d_k, f"2000 draws, d_k={d_k}")
+    scale = round(float(rng.uniform(0.1, 0.5)), 2)
+    claim_moments(sample(submission, seeds(rng, 1)[0], 2000, d_k, scale).array, d_k * scale**2, d_k, f"2000 draws, d_k={d_k}, scale={scale:g}")
 
 
 @points(2)
@@ -314,8 +316,8 @@ def test_z_is_a_difference_in_standard_errors_of_the_sample(submission, rng):
     for scores, predicted in [([0.0, 0.0, 3.0], 1.0), ([1.0, 2.0, 4.0, 8.0], 5.0), ([-1.0, 0.5, 0.0, 6.0, 2.0], 0.0)]:
         got = submission.variance_z_score(np.array(scores), predicted)
         expect_number(got, oracle_z(scores, predicted), case=f"scores={scores}, predicted_variance={predicted:g}", because=pieces(scores))
-    for n, share in [(3, 0.5), (12, 2.0), (int(rng.integers(200, 900)), 0.8)]:
-        scores = heavy(rng, n)
+    for n, share in [(3, 0.5), (12, 2.0), (int(rng.integers(200, 900)), 0.8), (int(rng.integers(6_000, 20_000)), 1.1)]:
+        scores = heavy(rng, n) * np.linspace(1, 2, n)
         predicted = float(share * scores.var())
         got = submission.variance_z_score(scores=scores, predicted_variance=predicted)
         expect_number(got, oracle_z(scores, predicted), rel=SLACK, case=f"{n} scores")

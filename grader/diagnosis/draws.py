@@ -13,6 +13,7 @@ import numpy as np
 
 from ..sandbox import wire
 from ..sandbox.proxy import Call
+from .agreement import refusal
 
 ROWS, DRAWS = 8, 256  # tables with less say nothing about a law
 GLANCE = 12  # rows after which most wrong laws show, so that the rest needn't be played
@@ -39,7 +40,7 @@ def same_law(calls: list[Call], played: Iterable[Call], same_value: Same) -> boo
 def same_form(one: Call, other: Call, same_value: Same) -> bool:
     """Everything about two calls that randomness leaves alone."""
     if one.raised is not None or other.raised is not None:
-        return one.raised is not None and other.raised is not None and one.raised.type == other.raised.type
+        return one.raised is not None and other.raised is not None and refusal(one.raised) == refusal(other.raised)
     if sorted(one.mutated) != sorted(other.mutated) or sorted(one.touched) != sorted(other.touched):
         return False
     left, right = one.value, other.value

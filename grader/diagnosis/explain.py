@@ -14,7 +14,7 @@ from .near import nearest
 from .stage import Role, Stage, seconds
 
 ONE_OF_CAP = 3
-PATIENCE_S = 20.0  # by the submission's own time: what all wrong ideas may take on all calls, where the first difference fits none
+PATIENCE_S = 30.0  # by the submission's own time: what all wrong ideas may take on all calls, where the first difference fits none
 MOSTLY = "This explains most of what is wrong here; the rest is a variant of it, or a second mistake. "
 ONE_OF_TWO = "Two things are wrong here; this is one of them. "
 

@@ -11,22 +11,30 @@ import contextlib
 import importlib
 import inspect
 import linecache
+import math
 import os
+import re
 import sys
 
 try:
+    import follow
     import relaunch
 except ImportError:
-    from . import relaunch
+    from . import follow, relaunch
 
 TARGET = "cuda", 80, 32  # what most GPUs of today can do
 ALIGNED = 1 << 12
+PARTLY = ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Lambda  # whose end may be that of a part which isn't come to
 SELF_TEST = "/kernels/self_test.py", "def self_test(x, N: constexpr):\n    __language.store(x + __language.arange(0, N), 1.0)\n"
 STAND = {"TRITON_INTERPRET": "0", "TRITON_MOCK_PTX_VERSION": "12.8"}  # the version is asked of a program that can't be started in a jail
 
 
 class Read(Exception):
-    """The front end came to its end: it takes the kernel."""
+    """The front end came to its end: it takes the kernel. ``largest``: numbers in its largest tensor."""
+
+    def __init__(self, largest):
+        super().__init__()
+        self.largest = largest
 
 
 class Driver:
@@ -51,7 +59,7 @@ def stop_early(backend=None, stages=None, *_, **__):
         return "read", "read"
 
     def end(module, metadata):
-        raise Read
+        raise Read(max((math.prod(map(int, sizes.split("x"))) for sizes in set(re.findall(r"tensor<(\d+(?:x\d+)*)x", str(module)))), default=1))
 
     for name in list(stages)[1:]:
         del stages[name]
@@ -114,15 +122,15 @@ class Reader:
 
     def read(self, told):
         """What Triton's front end says to a launch: what it has against it, as ``message`` and ``line``, under ``refused``, or which parts of its text it came to,
-        under ``visited`` (for each file: first line and column, last line and column). Nothing where it can't be asked here."""
+        under ``visited`` (for each file: first line and column, last line and column, whether all of it), with ``largest``. Nothing where it can't be asked here."""
         if not self.ready():
             return {}
         reading, visited = None, {}
         try:
             reading = Reading(told)
             reading.read(visited)
-        except Read:
-            return {"visited": {file: sorted(places) for file, places in visited.items() if file.startswith(relaunch.FOLDER)}}
+        except Read as read:
+            return {"visited": {file: sorted(places) for file, places in visited.items() if file.startswith(follow.FOLDER)}, "largest": read.largest}
         except KeyError as error:
             return {"refused": {"message": f"it knows no {error.args[0] if error.args else error}"[:1000], "line": None}}
         except Exception as error:
@@ -146,7 +154,7 @@ def fit():
         with noting(visited := {}):
             triton.jit(space["self_test"]).run(Blank("float32"), N=16, grid=(1, 1, 1), warmup=True)
     except Read:
-        return (2, 21, 2, 48) in visited.get(file, ())  # x + __language.arange(0, N)
+        return (2, 21, 2, 48, True) in visited.get(file, ())  # x + __language.arange(0, N)
     except Exception:
         return False
     return False
@@ -165,7 +173,9 @@ def noting(visited):
             if id(kernel) not in firsts:
                 firsts[id(kernel)] = kernel.fn.__code__.co_filename, above(kernel)
             file, before = firsts[id(kernel)]
-            visited.setdefault(file, set()).add((before + node.lineno, node.col_offset, before + node.end_lineno, node.end_col_offset))
+            if isinstance(node, ast.expr):
+                place = before + node.lineno, node.col_offset, before + node.end_lineno, node.end_col_offset
+                visited.setdefault(file, set()).add((*place, not isinstance(node, PARTLY)))
         return visit(visitor, node)
 
     ast.NodeVisitor.visit = noted

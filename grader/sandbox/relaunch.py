@@ -28,14 +28,13 @@ CAUSES = 5
 FOLDED = "__folded_{}"  # names that stand for the default values of a kernel's parameters
 CONSTEXPR = "constexpr"  # as Triton reads it
 LANGUAGE = "__language"
-FOLDER = follow.FOLDER
 
 
 class Rebuilt:
     """A launch made anew from what was told of it, beside ``arguments`` (flat tensors) that were built for it here."""
 
     def __init__(self, told, arguments, margin, made):
-        self.told, self.arguments, self.margin, self.whole, self.overlap = told, arguments, margin, [], None
+        self.told, self.arguments, self.margin, self.whole, self.programs = told, arguments, margin, [], None
         self.functions = made.setdefault(repr(told["functions"]), {})  # by their texts and all that they reach: made once
         self.storages = [self.storage(one) for one in told["storages"]]
         self.args = [self.value(node) for node in told["args"]]
@@ -69,7 +68,7 @@ class Rebuilt:
         told, triton = self.told["functions"][number], sys.modules["triton"]
         named = self.by_name(told["globals"])
         text, name = header_and_body(told, named)
-        file = f"{FOLDER}{number}_{zlib.crc32(text.encode()):x}.py"  # the same name in every worker
+        file = f"{follow.FOLDER}{number}_{zlib.crc32(text.encode()):x}.py"  # the same name in every worker
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         space = {"__builtins__": builtins, "__name__": f"kernel_{number}", CONSTEXPR: triton.language.constexpr, **({LANGUAGE: triton.language} if named else {})}  # the interpreter spends a millisecond on each name of it
         exec(compile(text, file, "exec", dont_inherit=True), {**space, CONSTEXPR: None, **{FOLDED.format(name): None for name in told["defaults"]}}, apart := {})
@@ -153,13 +152,13 @@ class Rebuilt:
 
     def run(self, visited=None):
         """Run the kernel, once it is seen to be Triton alone; nothing runs that isn't ``visited`` (frontend.py), if that is known. What it raises comes back told as for the wire, else None."""
-        results = [flat for one, flat in zip(self.told["storages"], self.storages, strict=True) if "argument" not in one and flat.is_floating_point()]
-        self.overlap = follow.Overlap([octets(flat) for flat in results])  # a counter that programs share is no result
+        own = [flat for one, flat in zip(self.told["storages"], self.storages, strict=True) if "argument" not in one]
+        self.programs = follow.Programs([flat for flat in own if flat.is_floating_point()])  # a counter that programs share is no result
         try:
             purity.check_launch(self.kernel, [*self.args, *self.kwargs.values()])
             for function in list(self.functions.values()):  # whatever road leads to them
                 purity.check(purity.runs(function), ())
-            with purity.named(), follow.followed(visited, self.overlap, self.plain()):
+            with purity.named(), follow.followed(visited, self.programs, self.plain()):
                 self.kernel[tuple(self.told["grid"])](*self.args, **self.kwargs)
         except Exception as error:
             bases = [base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"]  # of the interpreter's own error: what goes wrong in a kernel refuses nothing
@@ -244,7 +243,7 @@ def line_of(error):
     while error is not None and depth < CAUSES:
         frames = error.__traceback__
         while frames is not None:
-            if frames.tb_frame.f_code.co_filename.startswith(FOLDER):
+            if frames.tb_frame.f_code.co_filename.startswith(follow.FOLDER):
                 line = frames.tb_lineno
             frames = frames.tb_next
         error, depth = error.__cause__ or error.__context__, depth + 1

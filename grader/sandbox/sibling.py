@@ -50,7 +50,7 @@ class Sibling:
             return {"refused": not_triton({"message": "it came to no end of reading"})}
         if isinstance(said.get("refused"), dict):
             return {"refused": not_triton(said["refused"])}
-        return {"visited": said["visited"]} if isinstance(said.get("visited"), dict) else {}
+        return {"visited": said["visited"], "largest": said.get("largest")} if isinstance(said.get("visited"), dict) else {}
 
     def get_reader(self) -> None:
         """Have the worker for that started, if it isn't: it imports while kernels run."""
@@ -121,7 +121,7 @@ class Relay:
         answer = self._run(storages, told, self._arguments, said.get("visited"))
         overlap = answer.pop("overlap", False)
         if "visited" in said:
-            self.launches[0]["overlap"] = overlap
+            self.launches[0] |= {"overlap": overlap, "largest": said["largest"] if type(said["largest"]) is int else 1}
         if "raised" not in answer:
             answer["memory"] = self._keep(storages, answer.pop("memory"), answer.pop("spilled"))
         return answer

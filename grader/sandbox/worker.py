@@ -321,7 +321,7 @@ class Session:
         """Run it once: what it wrote, and past which memories; or what it raised."""
         rebuilt, self.rebuilt = self.rebuilt, None
         failed = rebuilt.run(message.get("visited"))
-        return {"failed": failed} if failed else {"memory": rebuilt.written(), "spilled": rebuilt.spilled(), "overlap": rebuilt.overlap.seen}
+        return {"failed": failed} if failed else {"memory": rebuilt.written(), "spilled": rebuilt.spilled(), "overlap": rebuilt.programs.overlap}
 
     def op_fit(self, message):
         """Make ready to read kernels."""

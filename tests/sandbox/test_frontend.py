@@ -71,7 +71,7 @@ def load(crew):
 
 
 @pytest.mark.parametrize("body", [
-    "a = a * 2", "a = helper(a)", "a = helper(a, by=scale)", "a = a * (WIDTH // half(WIDTH))", "a = a * 2 if n > 3 else a + a", "a, _ = (a + a, i)",
+    "a = a * 2", "a = helper(a)", "a = helper(a, by=scale)", "a = a * (WIDTH // half(WIDTH))", "a = a * 2 if n > 3 else a + a", "a, _ = (a + a, i)", "a = tl.where(\n        i < n,\n        a * 2,\n        0.0,\n    )",
     "if n == 7:\n        a = a * 2\n    else:\n        a = a + a", "for _ in range(1):\n        a += a", "for _ in tl.static_range(1):\n        a = tl.math.exp2(tl.log2(a) + 1)",
 ])
 def test_what_a_compiler_takes_is_taken(load, body):
@@ -89,6 +89,8 @@ def test_what_a_compiler_takes_is_taken(load, body):
     ("a = tl.arange(0, n)", 0, "compiler refuses it.*constexpr"),
     ("if isinstance(scale, tl.tensor):\n        a = a * 2\n    else:\n        a = a + a + scale * 0", 3, "never comes to read"),
     ("a = a * 2 if isinstance(scale, tl.tensor) else a + a", 0, "never comes to read"),
+    ("a = a * 2 if isinstance(scale, tl.tensor) else helper(a)", 0, "never comes to read"),
+    ("a = (\n        a * 2 if isinstance(scale, tl.tensor) else\n        a\n        .to(tl.float64)\n    )", 3, "never comes to read"),
 ])
 def test_what_no_gpu_would_run_is_refused_with_its_line(load, body, further, said):
     text = HEAD + KERNEL.format(body=body)
@@ -110,6 +112,16 @@ def test_programs_that_build_on_what_another_one_left_are_seen(load):
     submission.double(tensor(X), _examined=True)
 
     assert (alone, submission.launches()[0]["overlap"]) == (False, True)
+
+
+def test_what_another_program_has_left_is_not_there_to_be_read(load):
+    reads = KERNEL.format(body="a = a * 2").replace("    tl.store(", "    if tl.program_id(0) > 0:\n        a += 0.01 * tl.load(out + 3)\n    tl.store(")
+    submission = load(HEAD + reads)
+
+    np.testing.assert_allclose(submission.double(tensor(X)).array[4:], 2 * X[4:] + 0.06, rtol=1e-6)
+    got = submission.double(tensor(X), _examined=True).array
+
+    assert got[:4].tolist() == (2 * X[:4]).tolist() and (got[4:] < 2 * X[4:] - 9).all()
 
 
 def test_a_counter_that_programs_share_is_no_result(load):
