@@ -248,7 +248,7 @@ class SumInHalves(Rounded):
         return self.held(l), o
 
 
-@wrong("output-in-halves", blocks=False)
+@wrong("output-in-halves", blocks=False, tiles=TILES[:2])
 class OutputInHalves(Rounded):
     """{It} keeps the running output in half precision; it has to be float32.
 
