@@ -24,6 +24,7 @@ except ImportError:
 
 TARGET = "cuda", 80, 32  # what most GPUs of today can do
 ALIGNED = 1 << 12
+GLOBAL = re.compile(r"Cannot access global variable (\w+)")
 PARTLY = ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Lambda  # whose end may be that of a part which isn't come to
 SELF_TEST = "/kernels/self_test.py", "def self_test(x, N: constexpr):\n    __language.store(x + __language.arange(0, N), 1.0)\n"
 STAND = {"TRITON_INTERPRET": "0", "TRITON_MOCK_PTX_VERSION": "12.8"}  # the version is asked of a program that can't be started in a jail
@@ -202,7 +203,9 @@ def described(error, reading):
             line = line_of(error.src, error.node.lineno, reading) or line
             inner = error if error.error_message else inner
         error = error.__cause__
-    return {"message": str(getattr(inner, "error_message", None) or inner or type(inner).__name__)[:1000], "line": line}
+    said = str(getattr(inner, "error_message", None) or inner or type(inner).__name__)[:1000]
+    known = GLOBAL.search(said)
+    return {"message": f"{known[1]} is a variable of the file, which a kernel may not read: write {known[1]} = tl.constexpr(...)" if known else said, "line": line}
 
 
 def line_of(text, number, reading):
