@@ -6,6 +6,7 @@ from attngrade.checks.online_oracles import TOLERANCE, attention, qkv
 
 MERGE, BLOCKWISE, FLASH = "merge_states", "blockwise_attention", "flash_attention"
 MIB = 1 << 20
+FLASH_DTYPES = ("float32", "float16")
 
 
 def is_state(got, want, dtype, case="", because=None):
@@ -115,3 +116,25 @@ def misfits(rng, ask, width):
     }
     for case, parts in cases.items():
         refuses(lambda parts=parts: ask(*(x[part] for part in parts)), ("q", "k", "v"), case=case)
+
+
+def flash(submission, arrays, causal=False, dtype="float32", **options):
+    """The kernel's result; the fence keeps stray writes off the memory of the process, so that they are seen and not died of."""
+    return submission.flash_attention(*held(arrays, dtype), causal=causal, **{"_fence": True, **options})
+
+
+def is_near(got, want):
+    """Whether the outputs are right to a few digits."""
+    return isinstance(got, tuple) and len(got) > 0 and near(got[0], want[0])
+
+
+def near(part, right):
+    """Whether a result is right to a few digits."""
+    return usable(part, right) and bool(np.isfinite(part.array).all()) and np.abs(part.array - right).max() <= 4e-3 * np.abs(right).max()
+
+
+def stayed_inside(submission, got, case):
+    """Nothing was written past a tensor that the call made, nor to or around an argument."""
+    spilled, changed = submission.spilled(got), submission.mutated(got)
+    claim(not spilled, f"{FLASH}: the kernel wrote outside a tensor of shape {' and '.join(spilled)}; rows past T_q must not be stored", got=got, case=case)
+    claim(not changed, f"{FLASH}: the call wrote to or around its argument {', '.join(map(str, changed))}", got=got, case=case)

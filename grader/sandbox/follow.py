@@ -20,7 +20,7 @@ FOLDER = "/kernels/"  # nothing lies there: texts of kernels are kept by these n
 WORKING = ("CALL", "BINARY", "COMPARE", "UNARY")  # instructions that work something out
 
 
-BITS = {2: "int16", 4: "int32", 8: "int64"}
+BITS = {1: "int8", 2: "int16", 4: "int32", 8: "int64"}
 
 
 class Programs:

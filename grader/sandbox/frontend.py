@@ -133,7 +133,8 @@ class Reader:
         except Read as read:
             return {"visited": {file: sorted(places) for file, places in visited.items() if file.startswith(follow.FOLDER)}, "largest": read.largest}
         except KeyError as error:
-            return {"refused": {"message": f"it knows no {error.args[0] if error.args else error}"[:1000], "line": None}}
+            missing = str(error.args[0] if error.args else error)
+            return {"refused": {"message": (missing if " " in missing else f"it knows no {missing}")[:1000], "line": None}}
         except Exception as error:
             return {"refused": described(error, reading)}
         return {"refused": {"message": "it came to no end", "line": None}}
@@ -164,9 +165,7 @@ def fit():
 @contextlib.contextmanager
 def noting(visited):
     """Notes which nodes of which files the front end comes to, as it comes to them."""
-    firsts = {}
-
-    visit = ast.NodeVisitor.visit
+    firsts, visit = {}, ast.NodeVisitor.visit
 
     def noted(visitor, node):
         kernel = getattr(visitor, "jit_fn", None)

@@ -193,8 +193,7 @@ class Submission:
 
     def _call(self, message: dict[str, Any], function: str, args: tuple[Any, ...], kwargs: dict[str, Any], number: int | None = None) -> tuple[Any, Any]:
         keep = next(self._numbers) if kwargs.pop("_keep", False) else None
-        decoy, fence, gauged = (bool(kwargs.pop(option, False)) for option in ("_decoy", "_fence", "_gauged"))
-        examined = bool(kwargs.pop("_examined", False))
+        decoy, fence, gauged, examined = (bool(kwargs.pop(option, False)) for option in ("_decoy", "_fence", "_gauged", "_examined"))
         before, during = sendable(kwargs.pop("_before", None)), sendable(kwargs.pop("_during", None))
         message = {**message, "args": sendable(args), "kwargs": sendable(kwargs), "kept": keep, "decoy": decoy, "fence": fence, "before": before, "during": during}
         speech = self._tongue.speech(message) if self._tongue is not None else None

@@ -36,23 +36,24 @@ class Sibling:
         self._warming: threading.Thread | None = None
 
     def read(self, told: dict[str, Any], deadline: float) -> dict[str, Any]:
-        """What Triton's front end, in a worker of its own that runs nothing, says to a launch (frontend.py). Raises StartFailed."""
-        self.get_reader()
+        """What Triton's front end, in a worker of its own that runs nothing, says to a launch (frontend.py); nothing where it can't be asked here."""
+        self.start_reader()
         assert self._reader is not None and self._warming is not None
         self._warming.join()
-        self._reader.wait_ready()
+        if self._reader.death is not None:  # before it was shown anything of the submission's
+            return {}
         self._reader.deadline = min(deadline, time.monotonic() + READING_S)
         try:
             said = self._reader.ask({"op": "read", "launch": told})
         except WorkerError:
             self._reader.close()
             self._reader = None
-            return {"refused": not_triton({"message": "it came to no end of reading"})}
+            return {"refused": not_triton({"message": "it came to no end of reading"})} if time.monotonic() < deadline else {}
         if isinstance(said.get("refused"), dict):
             return {"refused": not_triton(said["refused"])}
         return {"visited": said["visited"], "largest": said.get("largest")} if isinstance(said.get("visited"), dict) else {}
 
-    def get_reader(self) -> None:
+    def start_reader(self) -> None:
         """Have the worker for that started, if it isn't: it imports while kernels run."""
         if self._reader is None:
             self._reader = self._start()
@@ -62,14 +63,14 @@ class Sibling:
 
     @staticmethod
     def _warm(reader: Worker) -> None:
-        with contextlib.suppress(WorkerError, AttngradeError):  # met again by whoever needs it
+        with contextlib.suppress(WorkerError, AttngradeError):  # `death` tells, of one that didn't start too
             reader.ask({"op": "fit"})
 
     def worker(self, deadline: float) -> Worker:
         """The worker, with the time that the submission has left. Raises StartFailed."""
         if self._worker is None:
             self._worker = self._start()
-        self.get_reader()
+        self.start_reader()
         self._worker.wait_ready()
         self._worker.deadline = deadline
         return self._worker
@@ -121,7 +122,7 @@ class Relay:
         answer = self._run(storages, told, self._arguments, said.get("visited"))
         overlap = answer.pop("overlap", False)
         if "visited" in said:
-            self.launches[0] |= {"overlap": overlap, "largest": said["largest"] if type(said["largest"]) is int else 1}
+            self.launches[0] |= {"overlap": overlap, "largest": said["largest"] if type(said["largest"]) is int else None}
         if "raised" not in answer:
             answer["memory"] = self._keep(storages, answer.pop("memory"), answer.pop("spilled"))
         return answer

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from attngrade.checks import check_online_softmax_kernel as checks
+from attngrade.checks import check_online_softmax_on_gpu as checks
 from attngrade.checks.claims import Claim, tensor
 from attngrade.checks.online_oracles import attention
 from attngrade.sandbox import gauge, race, wire

@@ -147,7 +147,7 @@ def double(x):
 
 def test_a_reader_that_is_closed_while_it_gets_ready_leaves_nothing(crew):
     sibling = Sibling(lambda: crew.worker(PLAN))
-    sibling.get_reader()
+    sibling.start_reader()
     reader = sibling._reader
 
     sibling.close()
