@@ -5,13 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from attngrade.sandbox.errors import Raised
-from attngrade.sandbox.host import Worker, raise_if_raised
-from attngrade.sandbox.jail import Plan
-from attngrade.sandbox.nursery import Crew
-from attngrade.sandbox.proxy import Submission, tensor
+from attngrade.sandbox.host import Worker
+from attngrade.sandbox.proxy import tensor
 from attngrade.sandbox.sibling import Sibling
 
-PLAN = Plan(imports=("numpy", "torch", "triton"), framework="torch")
 HEAD = """
 import math
 import numpy as np
@@ -44,30 +41,6 @@ def double(x):
     return out
 """
 X = np.arange(7.0, dtype=np.float32)
-
-
-@pytest.fixture(scope="module")
-def crew():
-    with Crew() as crew:
-        yield crew
-
-
-@pytest.fixture
-def load(crew):
-    """Loads a text as a submission whose kernels are run apart."""
-    open_now = []
-
-    def load(text: str) -> Submission:
-        worker, sibling = crew.worker(PLAN), Sibling(lambda: crew.worker(PLAN))
-        open_now.extend([worker, sibling])
-        raise_if_raised(worker.ask({"op": "load", "module": "file", "source": text, "relay": True, "modules": [], "names": [], "paths": []}), "")
-        submission = Submission(worker)
-        submission.sibling = sibling
-        return submission
-
-    yield load
-    for one in open_now:
-        one.close()
 
 
 @pytest.mark.parametrize("body", [
@@ -145,8 +118,8 @@ def double(x):
     assert submission.launches()[0]["overlap"] is False
 
 
-def test_a_reader_that_is_closed_while_it_gets_ready_leaves_nothing(crew):
-    sibling = Sibling(lambda: crew.worker(PLAN))
+def test_a_reader_that_is_closed_while_it_gets_ready_leaves_nothing(crew, plan):
+    sibling = Sibling(lambda: crew.worker(plan))
     sibling.start_reader()
     reader = sibling._reader
 
@@ -155,9 +128,9 @@ def test_a_reader_that_is_closed_while_it_gets_ready_leaves_nothing(crew):
     assert reader is not None and not reader.alive()
 
 
-def test_a_reader_that_was_started_by_itself_reads_the_same(load):
+def test_a_reader_that_was_started_by_itself_reads_the_same(load, plan):
     submission = load(HEAD + KERNEL.format(body="a = a * 2"))
-    submission.sibling = Sibling(lambda: Worker(PLAN))
+    submission.sibling = Sibling(lambda: Worker(plan))
 
     try:
         assert submission.double(tensor(X), _examined=True).array.tolist() == (2 * X).tolist()

@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 from attngrade.sandbox import wire
 from attngrade.sandbox.errors import Raised, WorkerDied, WorkerGarbage
-from attngrade.sandbox.host import raise_if_raised
-from attngrade.sandbox.jail import Plan
-from attngrade.sandbox.nursery import Crew
-from attngrade.sandbox.proxy import Submission, tensor
+from attngrade.sandbox.proxy import tensor
 from attngrade.sandbox.sibling import Relay, Sibling, holds
 
-PLAN = Plan(imports=("numpy", "torch", "triton"), framework="torch")
 DOUBLING = """
 import torch, triton, triton.language as tl
 
@@ -54,30 +50,6 @@ _inner.GridExecutor.__call__ = lambda *args, **kwargs: args[1].fill_(7.0)
 import numpy as np
 np.matmul = np.where = None
 """
-
-
-@pytest.fixture(scope="module")
-def crew():
-    with Crew() as crew:
-        yield crew
-
-
-@pytest.fixture
-def load(crew):
-    """Loads a text as a submission whose kernels are run apart."""
-    open_now = []
-
-    def load(text: str) -> Submission:
-        worker, sibling = crew.worker(PLAN), Sibling(lambda: crew.worker(PLAN))
-        open_now.extend([worker, sibling])
-        raise_if_raised(worker.ask({"op": "load", "module": "file", "source": text, "relay": True, "modules": [], "names": [], "paths": []}), "")
-        submission = Submission(worker)
-        submission.sibling = sibling
-        return submission
-
-    yield load
-    for one in open_now:
-        one.close()
 
 
 X, Y = np.arange(5.0, dtype=np.float32), np.full(5, 9.0, dtype=np.float32)
