@@ -12,8 +12,7 @@ from attngrade.checks.qk_norm_oracles import (
     drawn_pair,
     finite_at_zeros,
     least_bound,
-    norm_pullback,
-    norms,
+    logits_pullback,
     same,
     same_gradients,
     same_saturation,
@@ -100,24 +99,19 @@ def test_gradients_flow_through_the_logits(submission, rng):
     """Gradients flow from the logits to q, k and both gains, past a query of zeros too."""
     (q, k), pair, upstream = drawn_pair(rng, 2, 2, 3, 4, 5), drawn_gains(rng, 5), rng.standard_normal((2, 2, 3, 4))
     for case in ("q and k of size 1", "a query of zeros"):
-        q_hat, k_hat = norms(q, k, pair)
-        for_q, for_q_gain = norm_pullback(q, pair[0], upstream @ k_hat / np.sqrt(5))
-        for_k, for_k_gain = norm_pullback(k, pair[1], upstream.swapaxes(-1, -2) @ q_hat / np.sqrt(5))
+        for_q, *others = logits_pullback(q, k, pair, upstream)
         got, grads = submission.vjp("qk_norm_logits", q, k, *pair, wrt=(0, 1, 2, 3), cotangent=upstream)
         same(got, scaled_dots(q, k, pair), case=f"the result while gradients are recorded, {case}")
-        same_gradients(grads, (finite_at_zeros(grads[0], for_q, q), for_k, for_q_gain, for_k_gain), NAMES, case)
+        same_gradients(grads, (finite_at_zeros(grads[0], for_q, q), *others), NAMES, case)
         for dtype, tol in NARROW:
             narrow = [tensor(x, dtype) for x in (q, k, *pair)]
             _, rough = submission.vjp("qk_norm_logits", *narrow, wrt=(0, 1, 2, 3), cotangent=tensor(upstream, dtype))
-            same_gradients(rough, (finite_at_zeros(rough[0], for_q, q), for_k, for_q_gain, for_k_gain), NAMES, f"{case}, {dtype}", tol)
+            same_gradients(rough, (finite_at_zeros(rough[0], for_q, q), *others), NAMES, f"{case}, {dtype}", tol)
         q[0, 1, 2] = 0
     t_q, t_k, width = (int(n) for n in rng.integers((17, 33, 17), (33, 60, 70)))
     (q, k), pair, upstream = drawn_pair(rng, 2, 2, t_q, t_k, width), drawn_gains(rng, width), rng.standard_normal((2, 2, t_q, t_k))
-    q_hat, k_hat = norms(q, k, pair)
-    for_q, for_q_gain = norm_pullback(q, pair[0], upstream @ k_hat / np.sqrt(width))
-    for_k, for_k_gain = norm_pullback(k, pair[1], upstream.swapaxes(-1, -2) @ q_hat / np.sqrt(width))
     _, grads = submission.vjp("qk_norm_logits", q, k, *pair, wrt=(0, 1, 2, 3), cotangent=upstream)
-    same_gradients(grads, (for_q, for_k, for_q_gain, for_k_gain), NAMES, f"q {q.shape}, k {k.shape}")
+    same_gradients(grads, logits_pullback(q, k, pair, upstream), NAMES, f"q {q.shape}, k {k.shape}")
 
 
 @points(1)

@@ -30,6 +30,15 @@ def scaled_dots(q, k, gain_pair=(1.0, 1.0), eps=1e-6):
     return q_hat @ k_hat.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 
 
+def logits_pullback(q, k, gain_pair, upstream):
+    """Gradients of upstream . logits for q, k and both gains, by hand."""
+    q_hat, k_hat = norms(q, k, gain_pair)
+    scale = q.shape[-1] ** -0.5
+    for_q, for_q_gain = norm_pullback(q, gain_pair[0], upstream @ k_hat * scale)
+    for_k, for_k_gain = norm_pullback(k, gain_pair[1], upstream.swapaxes(-1, -2) @ q_hat * scale)
+    return for_q, for_k, for_q_gain, for_k_gain
+
+
 def least_bound(q_gain, k_gain):
     return float(np.sqrt(q_gain.size) * np.abs(q_gain * k_gain).max())
 
